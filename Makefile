@@ -1,0 +1,158 @@
+# weir: `make help` lists the targets.
+#
+# Builds lie side by side: plain in build/, the others in build/asan, build/tsan,
+# build/crash (plain with crash points), build/clang, build/fuzz.
+
+VARIANT ?= plain
+DEVELOPER ?= 0
+PREFIX ?= /usr/local
+LIBEXECDIR ?= $(PREFIX)/libexec/weir
+VERSION := 0.1.0
+COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+
+# What a build needs, and what the tests need besides.
+PACKAGES := build-essential pkg-config python3 libsqlite3-dev libjansson-dev libsodium-dev xz-utils
+TEST_PACKAGES := libcmocka-dev clang libclang-rt-dev sqlite3 socat
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Wwrite-strings \
+	-Wpointer-arith -Wundef -Wswitch-enum
+HARDENING := -fstack-protector-strong -fPIE -fno-strict-aliasing
+OPTIMISE := -O2
+CC := gcc
+
+ifeq ($(VARIANT),plain)
+B := build
+HARDENING += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+else ifeq ($(VARIANT),asan)
+B := build/asan
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+OPTIMISE := -O1
+SWITCHES := -DWEIR_TEST_SWITCHES
+else ifeq ($(VARIANT),tsan)
+B := build/tsan
+SANITIZE := -fsanitize=thread -fno-omit-frame-pointer
+OPTIMISE := -O1
+SWITCHES := -DWEIR_TEST_SWITCHES
+else ifeq ($(VARIANT),crash)
+B := build/crash
+SWITCHES := -DWEIR_TEST_SWITCHES
+else ifeq ($(VARIANT),clang)
+B := build/clang
+CC := clang
+else ifeq ($(VARIANT),fuzz)
+B := build/fuzz
+CC := clang
+SANITIZE := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+OPTIMISE := -O1
+SWITCHES := -DWEIR_TEST_SWITCHES
+else
+$(error VARIANT is plain, asan, tsan, crash, clang or fuzz)
+endif
+
+ifeq ($(DEVELOPER),1)
+WARNINGS += -Werror
+endif
+
+LIBS_ENGINE = $(shell pkg-config --libs sqlite3 jansson libsodium) -lm -pthread
+LIBS_CLIENT = $(shell pkg-config --libs jansson) -lm
+CFLAGS ?= -g
+CPPFLAGS += -include core/base/banned.h -Icore -I$(B)/made -D_GNU_SOURCE -DWEIR_LIBEXECDIR='"$(LIBEXECDIR)"' $(SWITCHES)
+ALL_CFLAGS = -std=c17 $(OPTIMISE) $(CFLAGS) $(WARNINGS) $(HARDENING) $(SANITIZE)
+ALL_LDFLAGS = $(LDFLAGS) -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(SANITIZE)
+
+CORE_SOURCES := $(filter-out core/engine/main.c,$(wildcard core/*/*.c core/*/*/*.c))
+# The client sees base, options and control, nothing else (style of the house: tests/lint/includes.table).
+CLIENT_SOURCES := $(filter-out core/base/hash.c,$(wildcard core/base/*.c core/options/*.c core/control/*.c))
+TUI_SOURCES := $(wildcard tui/*.c tui/*/*.c)
+UNIT_SOURCES := $(wildcard tests/unit/test_*.c tests/pipeline/test_*.c)
+FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c)
+
+CORE_OBJECTS := $(CORE_SOURCES:%.c=$(B)/o/%.o)
+CLIENT_OBJECTS := $(CLIENT_SOURCES:%.c=$(B)/o/%.o)
+TUI_OBJECTS := $(TUI_SOURCES:%.c=$(B)/o/%.o)
+UNIT_PROGRAMS := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SOURCES))
+FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(B)/%,$(FUZZ_SOURCES))
+
+.PHONY: all programs help deps test-deps demo test bench lint format fuzz fuzz-programs install clean unit FORCE
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: deps ## build weir and weird (missing packages are installed first)
+	@$(MAKE) --no-print-directory programs
+
+programs: $(B)/weir $(B)/weird
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+$(B)/made/build_info.h: FORCE
+	@mkdir -p $(@D)
+	@printf '#define WEIR_VERSION "%s"\n#define WEIR_COMMIT "%s"\n#define WEIR_COMPILER "%s"\n#define WEIR_FLAGS "%s"\n' \
+		'$(VERSION)' '$(COMMIT)' "$$($(CC) --version | head -n 1 | tr -d '"\\')" '$(OPTIMISE) $(SANITIZE) $(SWITCHES)' > $@.new
+	@cmp -s $@ $@.new && rm $@.new || mv $@.new $@
+FORCE:
+
+$(B)/o/tui/%.o: CPPFLAGS += -Itui
+
+$(B)/o/%.o: %.c | $(B)/made/build_info.h
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/libcore.a: $(CORE_OBJECTS)
+	@rm -f $@
+	@ar rcs $@ $^
+
+$(B)/weird: $(B)/o/core/engine/main.o $(B)/libcore.a
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS_ENGINE)
+
+$(B)/weir: $(TUI_OBJECTS) $(CLIENT_OBJECTS)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS_CLIENT)
+
+$(B)/tests/%: tests/%.c $(B)/libcore.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Itests $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -o $@ $< $(B)/libcore.a $(LIBS_ENGINE) -lcmocka
+
+$(B)/fuzz_%: tests/fuzz/fuzz_%.c $(B)/libcore.a
+	$(CC) $(CPPFLAGS) -Itests $(ALL_CFLAGS) $(ALL_LDFLAGS) -fsanitize=fuzzer -MMD -MP -o $@ $< $(B)/libcore.a $(LIBS_ENGINE)
+
+deps: ## install the packages that a build needs, if any is missing
+	@tests/deps.sh $(PACKAGES)
+
+test-deps: deps
+	@tests/deps.sh $(PACKAGES) $(TEST_PACKAGES)
+
+demo: all ## replicate the bundled change stream into a local warehouse and show what happened
+	@tests/demo/demo.sh $(abspath $(B))
+
+test: test-deps ## build every variant and run every test
+	@tests/run.sh
+
+bench: all ## measure speed and memory, each figure beside a baseline of the same run
+	@$(B)/weir bench
+
+unit: $(UNIT_PROGRAMS)
+
+lint: ## include directions, words, formatting of what has a formatter here
+	@tests/lint/includes.sh && tests/lint/words.sh
+
+format: ## format all C files by .clang-format
+	@clang-format -i $$(git ls-files '*.c' '*.h')
+
+fuzz: ## run each fuzz target (FUZZ_SECONDS, default 60)
+	@$(MAKE) --no-print-directory VARIANT=fuzz fuzz-programs
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} tests/fuzz/run.sh
+
+fuzz-programs: $(FUZZ_PROGRAMS)
+
+build/test-crash: tests/crash/test-crash.py core/base/crash_points.def
+	@cp $< $@ && chmod +x $@
+
+install: programs ## install into $(DESTDIR)$(PREFIX)
+	install -D -m 755 $(B)/weir $(DESTDIR)$(PREFIX)/bin/weir
+	install -D -m 755 $(B)/weird $(DESTDIR)$(LIBEXECDIR)/weird
+
+clean: ## remove all builds
+	rm -rf build
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,31 @@
+/*
+ * Text from strangers on its way to people. Everything that reaches a terminal
+ * passes clean_text; everything that is printed to be pasted passes shell_quote.
+ */
+#ifndef WEIR_BASE_CLEAN_H
+#define WEIR_BASE_CLEAN_H
+
+#include "base/text.h"
+
+/* Control characters, bidi marks and invalid UTF-8 become visible escapes
+ * (\x1b, \u202e, \xff); everything else stays. */
+bool clean_text(struct text *out, struct span text);
+
+/* One shell word: bare if harmless, 'quoted', or $'..' with control characters. */
+bool shell_quote(struct text *out, struct span word);
+
+/* A quoted SQL identifier: the only way a name reaches a statement. Fails on
+ * NUL, back-quote and control characters (false, nothing added). */
+bool sql_identifier(struct text *out, struct span name);
+bool sql_string(struct text *out, struct span value);
+
+/* A JSON string with quotes; control and bidi characters as \u escapes,
+ * invalid UTF-8 as \ufffd. */
+bool json_quote(struct text *out, struct span text);
+
+bool utf8_is_valid(struct span text);
+
+/* Nearest of `count` words to `word`, or NULL when none is near ("did you mean"). */
+const char *nearest_word(const char *word, const char *const *words, size_t count);
+
+#endif

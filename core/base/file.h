@@ -1,0 +1,22 @@
+/* Files and folders: whole reads with a limit, replacement in one step. */
+#ifndef WEIR_BASE_FILE_H
+#define WEIR_BASE_FILE_H
+
+#include "base/error.h"
+#include "base/text.h"
+
+/* The whole file; the caller frees *out. A larger one is `file_too_large`. */
+bool file_read(const char *path, size_t limit, char **out, size_t *out_len, struct error *err);
+
+/* Written beside, synced, renamed over: readers see the old or the new one. Mode 0600. */
+bool file_replace(const char *path, struct span content, struct error *err);
+
+/* mkdir -p with mode 0700 for what is missing. */
+bool folder_make(const char *path, struct error *err);
+
+/* `path` as it is if absolute, else below `base`; the caller frees. */
+char *path_resolve(const char *base_folder, const char *path);
+char *path_join(const char *folder, const char *name); /* the caller frees */
+char *path_folder(const char *path);                   /* "." if none; the caller frees */
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * malloc and friends for callers that cannot go on without. Sizes that come
+ * from outside were limited before they got here, so running out means that the
+ * machine is full: the process ends and restarts from its confirmed position.
+ */
+#include "base/arena.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define EXIT_OUT_OF_MEMORY 70
+
+static void *memory_check(void *piece)
+{
+	static const char message[] = "weir: out of memory\n";
+
+	if (piece)
+		return piece;
+	/* Nothing may allocate here; when even the message is lost there is
+	 * nobody left to tell. */
+	if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
+		_exit(EXIT_OUT_OF_MEMORY);
+	_exit(EXIT_OUT_OF_MEMORY);
+}
+
+void *memory_alloc(size_t size)
+{
+	return memory_check(malloc(size ? size : 1));
+}
+
+void *memory_zalloc(size_t size)
+{
+	return memory_check(calloc(1, size ? size : 1));
+}
+
+void *memory_grow(void *old, size_t size)
+{
+	return memory_check(realloc(old, size ? size : 1));
+}
+
+char *memory_string(const char *text)
+{
+	return text ? memory_string_of(span_of(text)) : NULL;
+}
+
+char *memory_string_of(struct span text)
+{
+	char *copy = memory_alloc(text.len + 1);
+
+	if (text.len)
+		memcpy(copy, text.at, text.len);
+	copy[text.len] = '\0';
+	return copy;
+}

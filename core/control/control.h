@@ -1,0 +1,105 @@
+/*
+ * Both ends of the socket: names, versions, frames; and the client.
+ *
+ * One JSON object a line, at most 1 MiB. The client opens with
+ *   {"hello":{"protocol":1,"program":"weir 0.1.0","ssh":"..."}}
+ * and is answered {"hello":{"protocol":1,"program":"weird 0.1.0","access":"admin","pid":1}}.
+ * A call {"id":7,"call":"dlq.list","args":{...}} is answered by any number of
+ *   {"id":7,"line":{...}}    one object of the output
+ *   {"id":7,"note":"..."}    a sentence for people, for stderr
+ * and one {"id":7,"ok":{"exit":0}} or {"id":7,"error":{"kind","code","message","next"}}.
+ */
+#ifndef WEIR_CONTROL_CONTROL_H
+#define WEIR_CONTROL_CONTROL_H
+
+#include "base/error.h"
+#include "base/text.h"
+#include "options/options.h"
+
+#include <jansson.h>
+
+#define PROTOCOL_VERSION 1
+#define FRAME_BYTES_MAX (1u << 20)
+#define HELLO_WAIT_MS 5000
+#define SESSIONS_MAX 64
+
+enum access { VIEW, OPERATE, ADMIN };
+enum command_place { HERE, ENGINE, ENGINE_PROGRAM };
+
+enum command_id {
+#define COMMAND(id, name, args, access, place, help) COMMAND_##id,
+#include "control/commands.def"
+#undef COMMAND
+	COMMANDS
+};
+
+struct command {
+	const char *name;      /* "dlq list" */
+	const char *call;      /* "dlq.list" */
+	const char *args;
+	enum access access;
+	enum command_place place;
+	const char *help;
+};
+
+extern const struct command command_table[COMMANDS];
+const char *access_name(enum access access);
+
+/* The error object of the contract: {"code","message","next"}, and "kind" on the wire. A new reference. */
+json_t *error_to_json(const struct error *err);
+void error_from_json(const json_t *object, struct error *out);
+
+/* One line with "\n", control and bidi characters as \u escapes. Caller frees. NULL if it is over FRAME_BYTES_MAX. */
+char *frame_print(const json_t *object);
+
+/* A line of output for stdout under the same rules, of any length. Caller frees. */
+char *json_line(const json_t *object);
+
+/*
+ * Arguments. The table's usage text is the grammar: WORDs in order, then options; [..] may be missing. Gives the args
+ * object of the call: FILE|JOB and JOB become "job", TABLE "table", ID "id" (a number), --until-idle "until_idle",
+ * --group N a number, a repeated one ("...") a list ("params"). --json and --help are everybody's.
+ */
+struct command_line {
+	const struct command *command;
+	json_t *args;      /* owned */
+	bool is_json, wants_help;
+};
+
+/* Finds the command in the first words ("dlq list"); *out_words tells how many. NULL: none. */
+const struct command *command_find(int argc, char *const *argv, int *out_words);
+bool command_line_parse(const struct command *command, int argc, char *const *argv, struct command_line *out,
+                        struct error *err);
+/* The last line of `weir run` for people. */
+bool run_result_text(const json_t *result, struct text *out);
+/* For stderr: the message and the next step, as text or as {"error":{..}}. Caller frees. */
+char *error_line(const struct error *err, const char *program, bool is_json);
+
+/*
+ * The client.
+ */
+struct client;
+
+/* NULL with `engine_not_running` (unreachable) when nobody answers; `protocol_differs` when the other end is of another
+ * version. */
+struct client *client_open(const struct home *home, struct error *err);
+/* The same, but starts `weird` (beside this program's own file, else in libexecdir) when nobody answers. */
+struct client *client_open_or_start(const struct home *home, struct error *err);
+void client_close(struct client *client);
+
+struct client_hooks {
+	void (*on_line)(void *context, const json_t *line);
+	void (*on_note)(void *context, const char *note);
+	/* Asked now and then while waiting; true: send one {"cancel":ID} (the first C-c). May be NULL. */
+	bool (*wants_cancel)(void *context);
+	void *context;
+};
+
+/* One call. True with the exit status it asks for; false with err as the engine gave it, or `connection_lost`. */
+bool client_call(struct client *client, const char *call, json_t *args, const struct client_hooks *hooks,
+                 int *out_exit, struct error *err);
+
+/* Path of `weird`, or NULL with `engine_not_found`; the caller frees. */
+char *engine_program(struct error *err);
+
+#endif

@@ -1,0 +1,100 @@
+/* Starting `weird` from `weir`: found beside our own file, never in PATH; detached, so that SSH may drop. */
+#include "base/clock.h"
+#include "base/file.h"
+#include "control/control.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define START_WAIT_MS 10000
+#define START_POLL_MS 20
+
+static char *beside_us(void)
+{
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *folder, *program;
+
+	if (n <= 0)
+		return NULL;
+	self[n] = '\0';
+	folder = path_folder(self);
+	program = path_join(folder, "weird");
+	free(folder);
+	return program;
+}
+
+char *engine_program(struct error *err)
+{
+	char *program = beside_us();
+
+	if (program && access(program, X_OK) == 0)
+		return program;
+	free(program);
+	program = path_join(WEIR_LIBEXECDIR, "weird");
+	if (access(program, X_OK) == 0)
+		return program;
+	free(program);
+	fail(err, ERROR_UNREACHABLE, "engine_not_found", "there is no 'weird' beside this program or in '%s'",
+	     WEIR_LIBEXECDIR);
+	return NULL;
+}
+
+/* In the grandchild: own session, nothing of ours open, hang-ups ignored by the engine itself. */
+static void become_engine(const char *program)
+{
+	int null_fd = open("/dev/null", O_RDWR);
+
+	if (null_fd >= 0) {
+		dup2(null_fd, 0);
+		dup2(null_fd, 1);
+		dup2(null_fd, 2);
+	}
+	execl(program, program, "--serve", "--end-when-idle", (char *)NULL);
+	_exit(127);
+}
+
+static bool start_detached(const char *program, struct error *err)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child < 0)
+		return fail(err, ERROR_TRANSIENT, "engine_not_found", "cannot start '%s': no process", program);
+	if (child == 0) {
+		setsid();
+		if (fork() == 0)
+			become_engine(program);
+		_exit(0);
+	}
+	return waitpid(child, &status, 0) == child;
+}
+
+struct client *client_open_or_start(const struct home *home, struct error *err)
+{
+	int64_t until_ms = clock_mono_ms() + START_WAIT_MS;
+	struct error failure = { 0 };
+	struct client *client = client_open(home, &failure);
+	char *program;
+	bool has_started;
+
+	if (client || strcmp(failure.code, "engine_not_running") != 0)
+		goto answered;
+	if (!(program = engine_program(err)))
+		return NULL;
+	has_started = start_detached(program, err);
+	free(program);
+	if (!has_started)
+		return NULL;
+	do {
+		clock_sleep_ms(START_POLL_MS);
+		failure = (struct error){ 0 };
+		client = client_open(home, &failure);
+	} while (!client && strcmp(failure.code, "engine_not_running") == 0 && clock_mono_ms() < until_ms);
+answered:
+	if (!client)
+		*err = failure;
+	return client;
+}

@@ -1,0 +1,104 @@
+/*
+ * The store of one job, jobs/NAME.db: dead letters with their exact bytes, parked
+ * records, groups, schema timeline, notes. A letter is unique by (source
+ * identity, place in it): met again after a crash it is stored once.
+ */
+#ifndef WEIR_DLQ_DLQ_H
+#define WEIR_DLQ_DLQ_H
+
+#include "base/error.h"
+#include "base/text.h"
+#include "record/batch.h"
+
+struct dlq;
+
+enum dlq_mode { DLQ_WRITE, DLQ_READ };
+
+/* DLQ_WRITE makes the file when missing. Damaged: `state_damaged`; newer: `state_too_new`. */
+struct dlq *dlq_open(const char *path, enum dlq_mode mode, struct error *err);
+void dlq_close(struct dlq *dlq);
+
+/* Random identity of this store, made with it; 32 hex digits. Lent. */
+const char *dlq_incarnation(struct dlq *dlq);
+
+/* Where the messages of this run come from; used for every letter kept afterwards. Copied. */
+struct dlq_origin {
+	const char *kind;        /* "feed" */
+	const char *file;        /* path of the feed, "-" for stdin */
+	struct span identity;    /* letters are unique by (identity, offset) */
+	const char *big_folder;  /* where big bodies lie */
+};
+void dlq_set_origin(struct dlq *dlq, const struct dlq_origin *origin);
+
+bool dlq_begin(struct dlq *dlq, struct error *err);
+bool dlq_commit(struct dlq *dlq, struct error *err);
+void dlq_rollback(struct dlq *dlq);
+
+/* Keeps a refused message; `table` is "DATASET.TABLE" or "-". A letter met again (same place) keeps its id, first
+ * time and state (`failed again` if it was done or discarded and the reason is the same; attempts + 1). */
+bool dlq_keep(struct dlq *dlq, const struct batch *batch, const struct message *message, const char *table,
+              struct error *err);
+bool dlq_park(struct dlq *dlq, const struct message *message, const char *table, const struct refusal *why,
+              struct error *err);
+
+/* Parked messages in order of arrival, from `after_id` on; the message's bytes go into the batch's arena and the
+ * message is added to the batch. *out_id 0: no more. */
+bool dlq_unpark_next(struct dlq *dlq, const char *table, int64_t after_id, struct batch *into, int64_t *out_id,
+                     struct error *err);
+bool dlq_unpark_done(struct dlq *dlq, int64_t id, struct error *err);
+/* Parked messages of a table or of all (NULL), and the bytes of their bodies: compared with parkBytes. */
+bool dlq_parked(struct dlq *dlq, const char *table, uint64_t *out_count, uint64_t *out_bytes, struct error *err);
+
+/* Letters of this origin with offset below `offset`, parked messages in all: compared with the ledger at start. */
+bool dlq_count(struct dlq *dlq, struct span identity, uint64_t offset, uint64_t *out_letters, uint64_t *out_parked,
+               struct error *err);
+
+/* The schema timeline and notes of tables. */
+bool dlq_schema_changed(struct dlq *dlq, const char *table, const struct table_schema *schema, const char *why,
+                        const struct message *by, struct error *err);
+/* Adds `count` to the note (table, column, code); text of the newest. */
+bool dlq_note(struct dlq *dlq, const char *table, struct span column, const char *code, uint64_t count,
+              const char *text, struct error *err);
+
+/* "new", "planned", "replaying", "done", "no effect", "failed again", "set aside", "discarded"; else `bad_state`. */
+bool dlq_set_state(struct dlq *dlq, int64_t id, const char *state, struct error *err);
+
+/*
+ * Looking: each call hands one JSON object (the form of commands.md) per row to
+ * `on_line`; it returns false to stop.
+ */
+typedef bool (*dlq_line)(void *context, const char *json);
+
+struct dlq_filter {
+	const char *job;          /* name of the job, for the output */
+	int64_t group;            /* 0: all */
+	const char *state;        /* NULL: all */
+	int64_t id;               /* 0: all */
+	/* Fills "newer"; NULL: left out as false. */
+	bool (*is_newer)(void *context, const char *table, struct span key, const unsigned char *position);
+	void *context;
+};
+
+bool dlq_groups(struct dlq *dlq, const struct dlq_filter *filter, dlq_line on_line, void *context, struct error *err);
+bool dlq_list(struct dlq *dlq, const struct dlq_filter *filter, dlq_line on_line, void *context, struct error *err);
+/* One letter with its payload; `letter_unknown` if there is none. */
+bool dlq_show(struct dlq *dlq, const struct dlq_filter *filter, dlq_line on_line, void *context, struct error *err);
+/* The exact bytes in pieces of at most 256 KiB. */
+bool dlq_bytes(struct dlq *dlq, int64_t id, const char *big_folder, bool (*on_piece)(void *, struct span),
+               void *context, struct error *err);
+
+/* Open letters (new, planned, failed again, set aside) and those that need somebody (new, failed again), of one
+ * table or all (NULL). */
+bool dlq_open_count(struct dlq *dlq, const char *table, uint64_t *out_open, uint64_t *out_needs, struct error *err);
+
+/* The first open letter of a table that needs somebody, as dlq list's object; notes and timeline as JSON arrays. The
+ * caller frees. NULL with err untouched: there is none. */
+char *dlq_first_letter(struct dlq *dlq, const struct dlq_filter *filter, const char *table, struct error *err);
+char *dlq_notes_json(struct dlq *dlq, const char *table, struct error *err);
+char *dlq_timeline_json(struct dlq *dlq, const char *table, struct error *err);
+
+/* The last state the job reached ("stopped", "needs you"...), with code and sentence; kept over restarts. */
+bool dlq_set_job_state(struct dlq *dlq, const char *state, const char *code, const char *sentence, struct error *err);
+bool dlq_job_state(struct dlq *dlq, char out_state[32], char out_code[40], char out_sentence[512], struct error *err);
+
+#endif

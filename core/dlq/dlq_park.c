@@ -1,0 +1,169 @@
+/*
+ * Parked messages: whole messages that wait until their table goes on, read back
+ * in order of arrival.
+ */
+#include "dlq/dlq_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static void bind_message(sqlite3_stmt *stmt, const struct message *m, const struct text *attrs, const char *sha256)
+{
+	store_bind_text(stmt, 10, m->id);
+	dlq_bind_optional(stmt, 11, m->publish);
+	dlq_bind_optional(stmt, 12, m->key);
+	store_bind_blob(stmt, 13, text_span(attrs));
+	dlq_bind_count(stmt, 14, m->big ? m->big->size : m->body.len);
+	dlq_bind_optional(stmt, 15, span_of(sha256));
+	sqlite3_bind_int(stmt, 16, m->body_is_null);
+	sqlite3_bind_int(stmt, 17, m->big != NULL);
+	sqlite3_bind_int64(stmt, 18, m->received_us);
+	store_bind_blob(stmt, 19, m->body);
+}
+
+static void bind_place(sqlite3_stmt *stmt, int64_t origin, const struct message *m, const char *table,
+                       const struct refusal *why)
+{
+	sqlite3_bind_int64(stmt, 1, origin);
+	dlq_bind_count(stmt, 2, m->offset);
+	dlq_bind_count(stmt, 3, m->line);
+	store_bind_text(stmt, 4, span_of(table));
+	dlq_bind_optional(stmt, 5, span_of(why ? why->stage : NULL));
+	dlq_bind_optional(stmt, 6, span_of(why ? why->code : NULL));
+	dlq_bind_optional(stmt, 7, span_of(why ? why->message : NULL));
+	dlq_bind_optional(stmt, 8, why ? why->column : span_make(NULL, 0));
+	dlq_bind_optional(stmt, 9, why ? why->path : span_make(NULL, 0));
+}
+
+bool dlq_park(struct dlq *dlq, const struct message *message, const char *table, const struct refusal *why,
+              struct error *err)
+{
+	sqlite3_stmt *stmt;
+	OWNED(text) attrs = attributes_pack(message);
+	int64_t origin = 0;
+
+	if (!dlq_origin_row(dlq, message, &origin, err) || !(stmt = dlq_statement(dlq, PARK_ADD, err)))
+		return false;
+	bind_place(stmt, origin, message, table, why);
+	bind_message(stmt, message, attrs, message->big ? message->big->sha256 : NULL);
+	return dlq_run(dlq, stmt, err);
+}
+
+static void attributes_unpack(struct message *m, struct arena *arena, struct span packed)
+{
+	struct span rest = packed, text;
+	struct attribute *attrs;
+	size_t count = 0;
+
+	while (attributes_next(&rest, &text))
+		count++;
+	if (count < 2)
+		return;
+	attrs = arena_alloc(arena, count / 2 * sizeof(*attrs));
+	rest = packed;
+	for (size_t i = 0; i < count / 2; i++) {
+		attributes_next(&rest, &attrs[i].name);
+		attributes_next(&rest, &attrs[i].value);
+	}
+	m->attrs = attrs;
+	m->attr_count = count / 2;
+}
+
+static struct span arena_text(struct arena *arena, struct span text)
+{
+	return text.at ? arena_copy(arena, text) : span_make(NULL, 0);
+}
+
+static const struct big_body *big_unpack(struct arena *arena, sqlite3_stmt *row)
+{
+	struct big_body *big = arena_zalloc(arena, sizeof(*big));
+	struct span hash = store_text(row, 9);
+
+	big->size = (uint64_t)sqlite3_column_int64(row, 8);
+	memcpy(big->sha256, hash.at, hash.len < sizeof(big->sha256) ? hash.len : sizeof(big->sha256) - 1);
+	return big;
+}
+
+static void message_unpack(struct message *m, struct arena *arena, sqlite3_stmt *row)
+{
+	m->origin = sqlite3_column_int64(row, 1);
+	m->offset = (uint64_t)sqlite3_column_int64(row, 2);
+	m->line = (uint64_t)sqlite3_column_int64(row, 3);
+	m->id = arena_text(arena, store_text(row, 4));
+	m->publish = arena_text(arena, store_text(row, 5));
+	m->key = arena_text(arena, store_text(row, 6));
+	attributes_unpack(m, arena, arena_text(arena, store_blob(row, 7)));
+	m->body_is_null = sqlite3_column_int(row, 10) != 0;
+	if (sqlite3_column_int(row, 11))
+		m->big = big_unpack(arena, row);
+	m->received_us = sqlite3_column_int64(row, 12);
+	m->body = arena_text(arena, store_blob(row, 13));
+}
+
+bool dlq_unpark_next(struct dlq *dlq, const char *table, int64_t after_id, struct batch *into, int64_t *out_id,
+                     struct error *err)
+{
+	sqlite3_stmt *stmt = dlq_statement(dlq, table ? PARK_NEXT : PARK_NEXT_ANY, err);
+	bool has_row = false;
+
+	assert(into->message_count < BATCH_RECORDS_MAX);
+	if (!stmt)
+		return false;
+	sqlite3_bind_int64(stmt, 1, after_id);
+	if (table)
+		store_bind_text(stmt, 2, span_of(table));
+	if (!dlq_row(dlq, stmt, &has_row, err))
+		return false;
+	*out_id = has_row ? sqlite3_column_int64(stmt, 0) : 0;
+	if (has_row)
+		message_unpack(batch_add_message(into), into->arena, stmt);
+	sqlite3_reset(stmt);
+	return true;
+}
+
+bool dlq_unpark_done(struct dlq *dlq, int64_t id, struct error *err)
+{
+	sqlite3_stmt *stmt = dlq_statement(dlq, PARK_DONE, err);
+
+	if (!stmt)
+		return false;
+	sqlite3_bind_int64(stmt, 1, id);
+	return dlq_run(dlq, stmt, err);
+}
+
+bool dlq_parked(struct dlq *dlq, const char *table, uint64_t *out_count, uint64_t *out_bytes, struct error *err)
+{
+	sqlite3_stmt *stmt = dlq_statement(dlq, PARK_SUM, err);
+	bool has_row = false;
+
+	if (!stmt)
+		return false;
+	store_bind_text(stmt, 1, span_of(table));
+	if (!dlq_row(dlq, stmt, &has_row, err))
+		return false;
+	*out_count = has_row ? (uint64_t)sqlite3_column_int64(stmt, 0) : 0;
+	*out_bytes = has_row ? (uint64_t)sqlite3_column_int64(stmt, 1) : 0;
+	sqlite3_reset(stmt);
+	return true;
+}
+
+bool dlq_count(struct dlq *dlq, struct span identity, uint64_t offset, uint64_t *out_letters, uint64_t *out_parked,
+               struct error *err)
+{
+	sqlite3_stmt *stmt = dlq_statement(dlq, LETTER_COUNT, err);
+	uint64_t letters, bytes;
+	bool has_row = false;
+
+	if (!stmt)
+		return false;
+	store_bind_blob(stmt, 1, identity);
+	dlq_bind_count(stmt, 2, offset);
+	if (!dlq_row(dlq, stmt, &has_row, err))
+		return false;
+	letters = has_row ? (uint64_t)sqlite3_column_int64(stmt, 0) : 0;
+	sqlite3_reset(stmt);
+	if (!dlq_parked(dlq, NULL, out_parked, &bytes, err))
+		return false;
+	*out_letters = letters;
+	return true;
+}

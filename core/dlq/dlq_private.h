@@ -1,0 +1,129 @@
+/* What the files of core/dlq/ share: states, statements, the stored form of a message. */
+#ifndef WEIR_DLQ_DLQ_PRIVATE_H
+#define WEIR_DLQ_DLQ_PRIVATE_H
+
+#include "dlq/dlq.h"
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "store/store.h"
+
+#define GROUPS_MAX 10000                /* signatures; beyond them letters are grouped by code only */
+#define PAGE_ROWS 256                   /* a listing reads so many rows, then lets the snapshot go */
+#define PIECE_BYTES ((size_t)256 << 10) /* payloads are shown and fetched in pieces of this size */
+#define LINE_LIMIT ((size_t)64 << 20)   /* of one JSON object: two 1 KiB texts for each of 100 attributes, all escaped,
+                                           and a payload piece fit many times */
+
+/* Stored as numbers: rows are only ever added. */
+enum letter_state {
+	LETTER_NEW,
+	LETTER_PLANNED,
+	LETTER_REPLAYING,
+	LETTER_DONE,
+	LETTER_NO_EFFECT,
+	LETTER_FAILED_AGAIN,
+	LETTER_SET_ASIDE,
+	LETTER_DISCARDED,
+	LETTER_STATES
+};
+
+struct letter_state_row {
+	const char *word;
+	int urgency;    /* a group shows the state with the largest */
+	bool is_open;
+	bool needs_you;
+	bool is_over;   /* nobody expects it to fail any more */
+};
+
+extern const struct letter_state_row letter_states[LETTER_STATES];
+bool letter_state_find(const char *word, enum letter_state *out_state, struct error *err);
+
+enum dlq_statement {
+	ORIGIN_ADD, ORIGIN_FIND,
+	LETTER_FIND, LETTER_ADD, LETTER_AGAIN, LETTER_CHANGE, LETTER_SET_STATE, LETTER_COUNT, BODY_ADD,
+	GROUP_FIND, GROUP_LAST, GROUP_ADD, GROUP_HAS_KEY, GROUP_GREW, GROUP_SHRANK,
+	PARK_ADD, PARK_NEXT, PARK_NEXT_ANY, PARK_DONE, PARK_SUM,
+	LIST_ALL, LIST_GROUP, LIST_ONE, LIST_FIRST, LIST_BODY, LIST_GROUPS, LIST_GROUP_STATES,
+	COUNT_STATES,
+	TIMELINE_ADD, TIMELINE_LIST, NOTE_ADD, NOTE_LIST,
+	JOB_SET, JOB_GET, INCARNATION,
+	DLQ_STATEMENTS
+};
+
+extern const struct store_kind dlq_kind;
+extern const char *const dlq_sql[DLQ_STATEMENTS];
+
+struct dlq {
+	struct store *store;
+	sqlite3_stmt *statements[DLQ_STATEMENTS]; /* prepared at first use */
+	char incarnation[33];
+	char *kind, *file, *identity;
+	size_t identity_len;
+	int64_t origin;                           /* row of the origin, 0: not looked up in this transaction */
+};
+
+/* Columns of LIST_ALL, LIST_GROUP, LIST_ONE and LIST_FIRST. */
+enum letter_column {
+	COL_ID, COL_GROUP, COL_STATE, COL_STAGE, COL_CODE, COL_MESSAGE, COL_TABLE, COL_COLUMN, COL_PATH, COL_KEY,
+	COL_KIND, COL_FILE, COL_LINE, COL_PLACE, COL_MESSAGE_ID, COL_PUBLISH, COL_ORDERING_KEY, COL_ATTRS, COL_SIZE,
+	COL_SHA256, COL_FIRST, COL_LAST, COL_ATTEMPTS, COL_WEIR_KEY, COL_POSITION, COL_ORDINALS, COL_IS_NULL, COL_IS_BIG
+};
+
+/* A statement ready to be bound, or NULL with err. */
+sqlite3_stmt *dlq_statement(struct dlq *dlq, enum dlq_statement which, struct error *err);
+bool dlq_run(struct dlq *dlq, sqlite3_stmt *stmt, struct error *err);
+bool dlq_row(struct dlq *dlq, sqlite3_stmt *stmt, bool *out_row, struct error *err);
+
+/* Finds or makes the row of the current origin; a message that was parked keeps its own. */
+bool dlq_origin_row(struct dlq *dlq, const struct message *message, int64_t *out_origin, struct error *err);
+
+/* An empty span becomes NULL: there is no such thing. */
+void dlq_bind_optional(sqlite3_stmt *stmt, int index, struct span text);
+void dlq_bind_count(sqlite3_stmt *stmt, int index, uint64_t number);
+
+/* Attributes in order, byte for byte: per text four bytes of length (little endian), then the text. */
+struct text *attributes_pack(const struct message *message);
+/* One text off the front of `rest`; false at the end or if the bytes are no such list. */
+bool attributes_next(struct span *rest, struct span *out_text);
+
+/* What a letter says beyond the message: lives as long as the call. */
+struct finding {
+	const struct message *message;
+	const struct refusal *why;
+	const char *table;
+	struct span key, weir_key, position;
+	int64_t key_hash;
+	bool has_key;
+	char ordinals[16];     /* "[0,1]" */
+	struct text *attrs;
+	struct text *shape;    /* the path with its indices left out: [] */
+	char sha256[SHA256_TEXT_BYTES];
+};
+
+void finding_fill(struct finding *f, const struct batch *batch, const struct message *message, const char *table);
+void finding_clear(struct finding *f);
+struct text *path_shape(struct span path);
+void sha256_of_message(const struct message *message, char out[SHA256_TEXT_BYTES]);
+
+/* The group of this failure, made when missing. */
+bool group_choose(struct dlq *dlq, const struct finding *f, int64_t *out_group, struct error *err);
+/* Has any letter of the group this key? */
+bool group_has_key(struct dlq *dlq, int64_t group, bool has_key, int64_t key_hash, bool *out_has, struct error *err);
+bool group_grew(struct dlq *dlq, int64_t group, const struct finding *f, bool is_new_key, int64_t letter,
+                struct error *err);
+bool group_shrank(struct dlq *dlq, int64_t group, bool is_lost_key, struct error *err);
+
+/* JSON pieces. */
+void member_first(struct text *out, const char *name, struct span value); /* {"name":"value" */
+void member_name(struct text *out, const char *name);                     /* ,"name": */
+void member_text(struct text *out, const char *name, struct span value);
+void member_text_or_null(struct text *out, const char *name, struct span value);
+void member_int(struct text *out, const char *name, int64_t number);
+void member_bool(struct text *out, const char *name, bool is_true);
+void member_time(struct text *out, const char *name, int64_t utc_us);
+/* A whole letter without its closing brace. */
+void letter_json(struct text *out, sqlite3_stmt *row, const struct dlq_filter *filter);
+void letter_payload_json(struct text *out, struct span body, bool is_null, bool is_head);
+bool dlq_json_is_whole(struct dlq *dlq, const struct text *out, struct error *err);
+
+#endif

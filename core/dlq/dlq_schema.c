@@ -1,0 +1,139 @@
+/*
+ * The file jobs/NAME.db: its tables (version 1) and every statement that touches
+ * them. Counts are kept by triggers beside the rows they count, so that no
+ * path through the program can let them drift.
+ */
+#include "dlq/dlq_private.h"
+
+static const char version_1[] =
+	"CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
+	"INSERT INTO meta VALUES ('incarnation', lower(hex(randomblob(16))));"
+	"CREATE TABLE origins (id INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE, kind TEXT, file TEXT);"
+
+	/* Bodies lie apart: a listing reads the narrow table only. */
+	"CREATE TABLE letters (id INTEGER PRIMARY KEY, origin INTEGER NOT NULL, place INTEGER NOT NULL, line INTEGER,"
+	" grp INTEGER NOT NULL, state INTEGER NOT NULL, stage TEXT, code TEXT, message TEXT, tbl TEXT NOT NULL, col TEXT,"
+	" path TEXT, key TEXT, key_hash INTEGER, weir_key BLOB, position BLOB, ordinals TEXT, message_id TEXT,"
+	" publish TEXT, ordering_key TEXT, attrs BLOB, size INTEGER NOT NULL, sha256 TEXT, is_null INTEGER NOT NULL,"
+	" is_big INTEGER NOT NULL, first INTEGER, last INTEGER, attempts INTEGER NOT NULL);"
+	"CREATE TABLE bodies (letter INTEGER PRIMARY KEY, bytes BLOB NOT NULL);"
+	"CREATE UNIQUE INDEX letters_by_place ON letters (origin, place);"
+	"CREATE INDEX letters_by_group ON letters (grp);"
+	"CREATE INDEX letters_by_key ON letters (grp, key_hash) WHERE key_hash IS NOT NULL;"
+	"CREATE INDEX letters_that_need ON letters (tbl) WHERE state IN (0, 5);"
+
+	"CREATE TABLE groups (id INTEGER PRIMARY KEY, code TEXT, stage TEXT, tbl TEXT, col TEXT, path TEXT,"
+	" keys INTEGER NOT NULL, first INTEGER, last INTEGER, sample INTEGER, UNIQUE (code, stage, tbl, col, path));"
+	"CREATE TABLE group_states (grp INTEGER, state INTEGER, count INTEGER, PRIMARY KEY (grp, state)) WITHOUT ROWID;"
+	"CREATE TABLE table_states (tbl TEXT, state INTEGER, count INTEGER, PRIMARY KEY (tbl, state)) WITHOUT ROWID;"
+	"CREATE TRIGGER letter_added AFTER INSERT ON letters BEGIN"
+	" INSERT INTO group_states VALUES (new.grp, new.state, 1) ON CONFLICT DO UPDATE SET count = count + 1;"
+	" INSERT INTO table_states VALUES (new.tbl, new.state, 1) ON CONFLICT DO UPDATE SET count = count + 1;"
+	"END;"
+	"CREATE TRIGGER letter_changed AFTER UPDATE OF grp, state, tbl ON letters"
+	" WHEN old.grp <> new.grp OR old.state <> new.state OR old.tbl <> new.tbl BEGIN"
+	" UPDATE group_states SET count = count - 1 WHERE grp = old.grp AND state = old.state;"
+	" UPDATE table_states SET count = count - 1 WHERE tbl = old.tbl AND state = old.state;"
+	" INSERT INTO group_states VALUES (new.grp, new.state, 1) ON CONFLICT DO UPDATE SET count = count + 1;"
+	" INSERT INTO table_states VALUES (new.tbl, new.state, 1) ON CONFLICT DO UPDATE SET count = count + 1;"
+	"END;"
+
+	/* AUTOINCREMENT: a number is never used again, so "after this one" stays true when rows go. */
+	"CREATE TABLE parked (id INTEGER PRIMARY KEY AUTOINCREMENT, origin INTEGER NOT NULL, place INTEGER NOT NULL,"
+	" line INTEGER, tbl TEXT NOT NULL, stage TEXT, code TEXT, message TEXT, col TEXT, path TEXT, message_id TEXT,"
+	" publish TEXT, ordering_key TEXT, attrs BLOB, size INTEGER NOT NULL, sha256 TEXT, is_null INTEGER NOT NULL,"
+	" is_big INTEGER NOT NULL, received INTEGER, body BLOB NOT NULL);"
+	"CREATE UNIQUE INDEX parked_by_place ON parked (origin, place);"
+	"CREATE INDEX parked_by_table ON parked (tbl);"
+	"CREATE TABLE parked_sums (tbl TEXT PRIMARY KEY, count INTEGER, bytes INTEGER) WITHOUT ROWID;"
+	"CREATE TRIGGER parked_added AFTER INSERT ON parked BEGIN"
+	" INSERT INTO parked_sums VALUES (new.tbl, 1, new.size)"
+	"  ON CONFLICT DO UPDATE SET count = count + 1, bytes = bytes + new.size;"
+	"END;"
+	"CREATE TRIGGER parked_removed AFTER DELETE ON parked BEGIN"
+	" UPDATE parked_sums SET count = count - 1, bytes = bytes - old.size WHERE tbl = old.tbl;"
+	"END;"
+
+	/* NULL places differ from each other: a change without a message is always a new entry. */
+	"CREATE TABLE timeline (id INTEGER PRIMARY KEY, tbl TEXT NOT NULL, version INTEGER, change TEXT, columns TEXT,"
+	" origin INTEGER, place INTEGER, line INTEGER, message_id TEXT, publish TEXT, at INTEGER,"
+	" UNIQUE (tbl, version, change, origin, place));"
+	"CREATE TABLE notes (tbl TEXT, code TEXT, col TEXT, count INTEGER, text TEXT, first INTEGER, last INTEGER,"
+	" PRIMARY KEY (tbl, code, col)) WITHOUT ROWID;"
+	"CREATE TABLE job (id INTEGER PRIMARY KEY CHECK (id = 1), state TEXT, code TEXT, sentence TEXT, at INTEGER);";
+
+static const char *const migrations[] = { version_1 };
+
+const struct store_kind dlq_kind = { "store of dead letters", 0x77646c71 /* "wdlq" */, 1, migrations };
+
+/* In the order of enum letter_column. */
+#define LETTER_COLUMNS                                                                                              \
+	"l.id, l.grp, l.state, l.stage, l.code, l.message, l.tbl, l.col, l.path, l.key, o.kind, o.file, l.line, l.place," \
+	" l.message_id, l.publish, l.ordering_key, l.attrs, l.size, l.sha256, l.first, l.last, l.attempts, l.weir_key,"   \
+	" l.position, l.ordinals, l.is_null, l.is_big FROM letters l LEFT JOIN origins o ON o.id = l.origin "
+
+#define PARKED_COLUMNS                                                                                               \
+	"id, origin, place, line, message_id, publish, ordering_key, attrs, size, sha256, is_null, is_big, received, body" \
+	" FROM parked "
+
+const char *const dlq_sql[DLQ_STATEMENTS] = {
+	[ORIGIN_ADD] = "INSERT INTO origins (identity, kind, file) VALUES (?1, ?2, ?3)"
+	               " ON CONFLICT (identity) DO UPDATE SET kind = ?2, file = ?3",
+	[ORIGIN_FIND] = "SELECT id FROM origins WHERE identity = ?1",
+
+	[LETTER_FIND] = "SELECT id, grp, state, key_hash FROM letters WHERE origin = ?1 AND place = ?2",
+	[LETTER_ADD] = "INSERT INTO letters (origin, place, line, grp, state, stage, code, message, tbl, col, path, key,"
+	               " key_hash, weir_key, position, ordinals, message_id, publish, ordering_key, attrs, size, sha256,"
+	               " is_null, is_big, first, last, attempts) VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+	               " ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?24, 1)",
+	[LETTER_AGAIN] = "UPDATE letters SET last = max(last, ?2), attempts = attempts + 1 WHERE id = ?1",
+	[LETTER_CHANGE] = "UPDATE letters SET grp = ?2, stage = ?3, code = ?4, message = ?5, tbl = ?6, col = ?7, path = ?8,"
+	                  " key = ?9, key_hash = ?10, weir_key = ?11, position = ?12, ordinals = ?13 WHERE id = ?1",
+	[LETTER_SET_STATE] = "UPDATE letters SET state = ?2 WHERE id = ?1",
+	[LETTER_COUNT] = "SELECT count(*) FROM letters WHERE place < ?2 AND"
+	                 " origin = (SELECT id FROM origins WHERE identity = ?1)",
+	[BODY_ADD] = "INSERT INTO bodies (letter, bytes) VALUES (?1, ?2)",
+
+	[GROUP_FIND] = "SELECT id FROM groups WHERE code = ?1 AND stage = ?2 AND tbl = ?3 AND col = ?4 AND path = ?5",
+	[GROUP_LAST] = "SELECT max(id) FROM groups",
+	[GROUP_ADD] = "INSERT INTO groups (code, stage, tbl, col, path, keys) VALUES (?1, ?2, ?3, ?4, ?5, 0)",
+	[GROUP_HAS_KEY] = "SELECT 1 FROM letters WHERE grp = ?1 AND key_hash = ?2 LIMIT 1",
+	[GROUP_GREW] = "UPDATE groups SET keys = keys + ?2, first = min(coalesce(first, ?3), ?3),"
+	               " last = max(coalesce(last, ?3), ?3), sample = min(coalesce(sample, ?4), ?4) WHERE id = ?1",
+	[GROUP_SHRANK] = "UPDATE groups SET keys = keys - ?2, sample = (SELECT min(id) FROM letters WHERE grp = ?1)"
+	                 " WHERE id = ?1",
+
+	[PARK_ADD] = "INSERT INTO parked (origin, place, line, tbl, stage, code, message, col, path, message_id, publish,"
+	             " ordering_key, attrs, size, sha256, is_null, is_big, received, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6,"
+	             " ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19) ON CONFLICT (origin, place) DO NOTHING",
+	[PARK_NEXT] = "SELECT " PARKED_COLUMNS "WHERE tbl = ?2 AND id > ?1 ORDER BY id LIMIT 1",
+	[PARK_NEXT_ANY] = "SELECT " PARKED_COLUMNS "WHERE id > ?1 ORDER BY id LIMIT 1",
+	[PARK_DONE] = "DELETE FROM parked WHERE id = ?1",
+	[PARK_SUM] = "SELECT coalesce(sum(count), 0), coalesce(sum(bytes), 0) FROM parked_sums WHERE ?1 IS NULL OR tbl = ?1",
+
+	[LIST_ALL] = "SELECT " LETTER_COLUMNS "WHERE l.id > ?1 AND (?2 < 0 OR l.state = ?2) ORDER BY l.id LIMIT ?3",
+	[LIST_GROUP] = "SELECT " LETTER_COLUMNS "WHERE l.id > ?1 AND (?2 < 0 OR l.state = ?2) AND l.grp = ?4"
+	               " ORDER BY l.id LIMIT ?3",
+	[LIST_ONE] = "SELECT " LETTER_COLUMNS "WHERE l.id = ?1",
+	[LIST_FIRST] = "SELECT " LETTER_COLUMNS "WHERE l.tbl = ?1 AND l.state IN (0, 5) ORDER BY l.id LIMIT 1",
+	[LIST_BODY] = "SELECT bytes FROM bodies WHERE letter = ?1",
+	[LIST_GROUPS] = "SELECT id, stage, code, tbl, col, keys, first, last, sample FROM groups WHERE id > ?1 ORDER BY id"
+	                " LIMIT ?2",
+	[LIST_GROUP_STATES] = "SELECT state, count FROM group_states WHERE grp = ?1 AND count > 0",
+	[COUNT_STATES] = "SELECT state, sum(count) FROM table_states WHERE ?1 IS NULL OR tbl = ?1 GROUP BY state",
+
+	[TIMELINE_ADD] = "INSERT INTO timeline (tbl, version, change, columns, origin, place, line, message_id, publish, at)"
+	                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING",
+	[TIMELINE_LIST] = "SELECT t.tbl, t.version, t.change, t.columns, o.kind, o.file, t.line, t.place, t.message_id,"
+	                  " t.publish, t.at FROM timeline t LEFT JOIN origins o ON o.id = t.origin"
+	                  " WHERE ?1 IS NULL OR t.tbl = ?1 ORDER BY t.id",
+	[NOTE_ADD] = "INSERT INTO notes (tbl, code, col, count, text, first, last) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)"
+	             " ON CONFLICT DO UPDATE SET count = count + ?4, text = ?5, last = ?6",
+	[NOTE_LIST] = "SELECT tbl, code, col, count, text, first, last FROM notes WHERE ?1 IS NULL OR tbl = ?1"
+	              " ORDER BY tbl, first, code, col",
+
+	[JOB_SET] = "INSERT INTO job (id, state, code, sentence, at) VALUES (1, ?1, ?2, ?3, ?4)"
+	            " ON CONFLICT DO UPDATE SET state = ?1, code = ?2, sentence = ?3, at = ?4",
+	[JOB_GET] = "SELECT state, code, sentence FROM job WHERE id = 1",
+	[INCARNATION] = "SELECT value FROM meta WHERE name = 'incarnation'",
+};

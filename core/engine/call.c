@@ -1,0 +1,91 @@
+/* Calls: dispatch by the command table, arguments, answers. */
+#include "base/text.h"
+#include "engine/commands_private.h"
+#include "engine/engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef bool (*run_command)(struct call *call, struct error *err);
+
+/* Commands that weir answers itself have no function here; every other row must have one, or this does not link. */
+#define RUN_HERE(id) NULL
+#define RUN_ENGINE(id) run_##id
+#define RUN_ENGINE_PROGRAM(id) NULL
+static const run_command run_functions[COMMANDS] = {
+#define COMMAND(id, name, args, access, place, help) [COMMAND_##id] = RUN_##place(id),
+#include "control/commands.def"
+#undef COMMAND
+};
+
+static int find_command(const char *name)
+{
+	char id[64];
+	size_t i;
+
+	for (i = 0; name[i] && i < sizeof(id) - 1; i++)
+		id[i] = name[i] == '.' || name[i] == ' ' ? '_' : name[i];
+	id[i] = '\0';
+	for (int c = 0; c < COMMANDS; c++) {
+		if (run_functions[c] && strcmp(command_table[c].call, id) == 0)
+			return c;
+	}
+	return -1;
+}
+
+bool call_dispatch(struct call *call, const char *name, struct error *err)
+{
+	int id = find_command(name);
+
+	if (id < 0)
+		return fail(err, ERROR_USAGE, "unknown_command", "this engine has no command '%.60s'", name);
+	if (call->access < command_table[id].access)
+		return fail(err, ERROR_ACCESS, "not_allowed", "'%s' needs the right to %s; this session may %s",
+		            command_table[id].name, access_name(command_table[id].access), access_name(call->access));
+	return run_functions[id](call, err);
+}
+
+bool call_line(struct call *call, json_t *line)
+{
+	return !atomic_load(&call->is_cancelled) && call->send_line(call, line);
+}
+
+void call_note(struct call *call, const char *format, ...)
+{
+	char sentence[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(sentence, sizeof(sentence), format, args);
+	va_end(args);
+	call->send_note(call, sentence);
+}
+
+bool call_text(struct call *call, const char *name, const char **out, struct error *err)
+{
+	const json_t *value = json_object_get(call->args, name);
+
+	if (!json_is_string(value))
+		return fail(err, ERROR_USAGE, "bad_argument", "argument '%s' is missing or no text", name);
+	*out = json_string_value(value);
+	return true;
+}
+
+const char *call_text_or(struct call *call, const char *name, const char *fallback)
+{
+	const char *text = json_string_value(json_object_get(call->args, name));
+
+	return text ? text : fallback;
+}
+
+bool call_flag(struct call *call, const char *name)
+{
+	return json_is_true(json_object_get(call->args, name));
+}
+
+int64_t call_number(struct call *call, const char *name, int64_t fallback)
+{
+	const json_t *value = json_object_get(call->args, name);
+
+	return json_is_integer(value) ? json_integer_value(value) : fallback;
+}

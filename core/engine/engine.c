@@ -1,0 +1,228 @@
+/* The control thread: lock, socket, signals, poll loop. */
+#include "engine/engine.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define LOOP_WAIT_MS 500
+#define HOME_CHECK_MS 1000
+
+static bool take_lock(struct engine *engine, struct error *err)
+{
+	char pid[32];
+	int length = snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
+
+	engine->lock_fd = open(engine->home->lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (engine->lock_fd < 0)
+		return fail_errno(err, errno, "cannot open '%s'", engine->home->lock);
+	if (flock(engine->lock_fd, LOCK_EX | LOCK_NB) != 0)
+		return fail(err, ERROR_UNREACHABLE, "engine_running", "another engine holds '%s'", engine->home->lock);
+	if (ftruncate(engine->lock_fd, 0) != 0 || write(engine->lock_fd, pid, (size_t)length) != length)
+		return fail_errno(err, errno, "cannot write '%s'", engine->home->lock);
+	return true;
+}
+
+static bool listen_socket(struct engine *engine, struct error *err)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	mode_t old_mask;
+	bool is_bound;
+
+	if (strlen(engine->home->socket) >= sizeof(address.sun_path))
+		return fail(err, ERROR_CONFIG, "socket_path_too_long", "'%s' is longer than %zu bytes", engine->home->socket,
+		            sizeof(address.sun_path) - 1);
+	memcpy(address.sun_path, engine->home->socket, strlen(engine->home->socket) + 1);
+	engine->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (engine->listen_fd < 0)
+		return fail_errno(err, errno, "cannot make a socket");
+	/* The lock is ours: a socket that lies there is a dead engine's. */
+	unlink(engine->home->socket);
+	old_mask = umask(0177);
+	is_bound = bind(engine->listen_fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+	umask(old_mask);
+	if (!is_bound || listen(engine->listen_fd, SESSIONS_MAX) != 0)
+		return fail_errno(err, errno, "cannot listen on '%s'", engine->home->socket);
+	return true;
+}
+
+static bool watch_signals(struct engine *engine, struct error *err)
+{
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	/* Blocked here and so in every thread made later; the loop reads them. */
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	engine->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	engine->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (engine->signal_fd < 0 || engine->wake_fd < 0)
+		return fail_errno(err, errno, "cannot watch signals");
+	return true;
+}
+
+bool engine_open(struct engine *engine, const struct home *home, struct error *err)
+{
+	*engine = (struct engine){ .home = home, .lock_fd = -1, .listen_fd = -1, .wake_fd = -1, .signal_fd = -1 };
+	pthread_mutex_init(&engine->lock, NULL);
+	engine->idle_since_ms = clock_mono_ms();
+	if (home_make(home, err) && take_lock(engine, err) && listen_socket(engine, err) && watch_signals(engine, err))
+		return true;
+	engine_close(engine);
+	return false;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+static void free_jobs(struct job *job)
+{
+	while (job) {
+		struct job *next = job->next;
+
+		job_options_free(job->options);
+		progress_free(job->progress);
+		free(job);
+		job = next;
+	}
+}
+
+void engine_close(struct engine *engine)
+{
+	server_close_all(engine);
+	if (engine->listen_fd >= 0)
+		unlink(engine->home->socket);
+	close_fd(engine->listen_fd);
+	close_fd(engine->signal_fd);
+	close_fd(engine->wake_fd);
+	close_fd(engine->lock_fd);
+	free_jobs(engine->jobs);
+	pthread_mutex_destroy(&engine->lock);
+}
+
+void engine_wake(struct engine *engine)
+{
+	uint64_t one = 1;
+	ssize_t ignored = write(engine->wake_fd, &one, sizeof(one));
+
+	(void)ignored;
+}
+
+void engine_stop(struct engine *engine)
+{
+	atomic_store(&engine->is_stopping, true);
+	pthread_mutex_lock(&engine->lock);
+	for (struct job *job = engine->jobs; job; job = job->next)
+		atomic_store(&job->should_drain, true);
+	pthread_mutex_unlock(&engine->lock);
+	engine_wake(engine);
+}
+
+/* First signal: drain and end. Second: end now; what is committed is safe. */
+static void take_signal(struct engine *engine)
+{
+	struct signalfd_siginfo info;
+
+	while (read(engine->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (atomic_load(&engine->is_stopping))
+			_exit(1);
+		engine_stop(engine);
+	}
+}
+
+static int running_jobs(struct engine *engine)
+{
+	int count;
+
+	pthread_mutex_lock(&engine->lock);
+	count = engine->running_jobs;
+	pthread_mutex_unlock(&engine->lock);
+	return count;
+}
+
+/* The home was deleted under us, or another engine's lock lies there: nothing of ours can be found any more. */
+static bool home_is_gone(struct engine *engine, int64_t now_ms)
+{
+	struct stat ours, there;
+
+	if (now_ms - engine->checked_home_ms < HOME_CHECK_MS)
+		return false;
+	engine->checked_home_ms = now_ms;
+	if (fstat(engine->lock_fd, &ours) != 0 || stat(engine->home->lock, &there) != 0)
+		return true;
+	return ours.st_ino != there.st_ino || ours.st_dev != there.st_dev;
+}
+
+static bool loop_ends(struct engine *engine, atomic_bool *is_done)
+{
+	int64_t now_ms = clock_mono_ms();
+	int jobs = running_jobs(engine);
+
+	if (jobs || engine->session_count)
+		engine->idle_since_ms = now_ms;
+	if (home_is_gone(engine, now_ms))
+		engine_stop(engine);
+	if (atomic_load(&engine->is_stopping))
+		return jobs == 0;
+	if (is_done)
+		return atomic_load(is_done) && jobs == 0;
+	return engine->ends_when_idle && now_ms - engine->idle_since_ms >= IDLE_END_MS;
+}
+
+static void poll_once(struct engine *engine)
+{
+	struct pollfd fds[SESSIONS_MAX + 3] = {
+		{ .fd = engine->signal_fd, .events = POLLIN },
+		{ .fd = engine->wake_fd, .events = POLLIN },
+		{ .fd = engine->session_count < SESSIONS_MAX ? engine->listen_fd : -1, .events = POLLIN },
+	};
+	struct session *sessions[SESSIONS_MAX + 3];
+	nfds_t count = 3;
+	uint64_t wakes;
+	ssize_t ignored;
+
+	for (struct session *s = engine->sessions; s && count < SESSIONS_MAX + 3; s = session_next(s)) {
+		sessions[count] = s;
+		fds[count++] = (struct pollfd){ .fd = session_fd(s), .events = POLLIN };
+	}
+	if (poll(fds, count, LOOP_WAIT_MS) < 0)
+		return;
+	if (fds[0].revents)
+		take_signal(engine);
+	if (fds[1].revents) {
+		ignored = read(engine->wake_fd, &wakes, sizeof(wakes));
+		(void)ignored;
+	}
+	for (nfds_t i = 3; i < count; i++) {
+		if (fds[i].revents)
+			server_read(engine, sessions[i]);
+	}
+	if (fds[2].revents)
+		server_accept(engine);
+}
+
+void engine_loop(struct engine *engine, atomic_bool *is_done)
+{
+	while (!loop_ends(engine, is_done)) {
+		poll_once(engine);
+		server_sweep(engine, clock_mono_ms());
+	}
+}

@@ -1,0 +1,120 @@
+/*
+ * The engine: jobs, sessions, commands. The control thread (engine_loop) never
+ * waits for a job's disk or network: each call runs in a thread of its own,
+ * which also writes the answer, so that a slow reader slows only itself.
+ */
+#ifndef WEIR_ENGINE_ENGINE_H
+#define WEIR_ENGINE_ENGINE_H
+
+#include "control/control.h"
+#include "pipeline/progress.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define IDLE_END_MS (10 * 60 * 1000)
+
+/* A job that runs, or has run in this engine. */
+struct job {
+	struct job *next;
+	struct job_options *options;
+	struct progress *progress;
+	atomic_bool should_drain;
+	bool is_running;            /* under engine->lock */
+};
+
+struct engine {
+	const struct home *home;
+	int lock_fd, listen_fd, wake_fd, signal_fd;
+	pthread_mutex_t lock;       /* jobs, running_jobs */
+	struct job *jobs;
+	int running_jobs;
+	struct session *sessions;   /* the control thread's own */
+	int session_count;
+	bool ends_when_idle;
+	atomic_bool is_stopping;    /* drain everything, then end */
+	int64_t idle_since_ms;
+	int64_t checked_home_ms;
+};
+
+/* Takes the lock (`engine_running`) and the socket. */
+bool engine_open(struct engine *engine, const struct home *home, struct error *err);
+void engine_close(struct engine *engine);
+
+/* Serves until told to stop, or, with `is_done` given, until that is true and no other job runs. */
+void engine_loop(struct engine *engine, atomic_bool *is_done);
+void engine_wake(struct engine *engine); /* from any thread */
+void engine_stop(struct engine *engine); /* drain all jobs, then end the loop */
+
+/*
+ * A call: what a command gets and how it answers.
+ */
+struct call {
+	struct engine *engine;
+	json_t *args;
+	enum access access;
+	atomic_bool is_cancelled;
+	int exit;
+
+	/* One object of output (the reference is taken); false: nobody reads any more. */
+	bool (*send_line)(struct call *call, json_t *line);
+	void (*send_note)(struct call *call, const char *sentence);
+	void *context;
+};
+
+bool call_line(struct call *call, json_t *line);
+void call_note(struct call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Arguments, with `bad_argument` in words. Texts are lent by the call. */
+bool call_text(struct call *call, const char *name, const char **out, struct error *err); /* required */
+const char *call_text_or(struct call *call, const char *name, const char *fallback);
+bool call_flag(struct call *call, const char *name);
+int64_t call_number(struct call *call, const char *name, int64_t fallback);
+
+/* Dispatch by "dlq.list"-like name or id of commands.def. */
+bool call_dispatch(struct call *call, const char *name, struct error *err);
+
+/*
+ * Sessions (server.c).
+ */
+void server_accept(struct engine *engine);
+void server_read(struct engine *engine, struct session *session);
+void server_sweep(struct engine *engine, int64_t now_ms); /* late hellos, ended calls, closed sessions */
+int session_fd(const struct session *session);
+struct session *session_next(const struct session *session);
+void server_close_all(struct engine *engine);
+
+/*
+ * Jobs (job.c).
+ */
+
+/* The registered options of a job, or of a file ("a/b.json", "x.json"): `job_unknown`, `bad_job_file`... */
+struct job_options *job_load(const struct home *home, const char *name_or_file, const char *const *overrides,
+                             size_t override_count, struct error *err);
+/* Registers under its name; `job_differs` unless it is the same, has never run, or `replace`. */
+bool job_register(const struct home *home, const struct job_options *options, bool replace, struct error *err);
+/* Marks it running in this engine; `job_running` if it is. Takes the options. NULL with err (options freed). */
+struct job *job_begin(struct engine *engine, struct job_options *options, struct error *err);
+void job_end(struct engine *engine, struct job *job);
+/* Names of all registered jobs, sorted; a JSON array, new reference. */
+json_t *job_names(const struct home *home);
+/* Calls on_job for each registered job, or the one named. False: it failed or on_job did. */
+bool job_each(struct call *call, const char *only,
+              bool (*on_job)(struct call *call, const struct job_options *options, void *context, struct error *err),
+              void *context, struct error *err);
+
+/*
+ * What a job's files say (result.c): the last line of `weir run`.
+ */
+struct run_facts {
+	const struct ledger *this_run; /* NULL: all zero */
+	uint64_t in_flight;
+	const struct error *failure;   /* NULL: a clean end */
+	const struct error *note;      /* the source's own note, or NULL */
+	const char *state;             /* the job's, in words */
+};
+/* New reference; *out_exit is what `weir run` returns. */
+json_t *result_make(const struct home *home, const struct job_options *options, const struct run_facts *facts,
+                    int *out_exit, struct error *err);
+
+#endif

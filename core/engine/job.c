@@ -1,0 +1,240 @@
+/* Jobs: their registered files, and which of them run here. */
+#include "base/clock.h"
+#include "base/crash.h"
+#include "base/file.h"
+#include "engine/engine.h"
+#include "pipeline/pipeline.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define JOB_FILE_MAX (1 << 20)
+
+static char *registered_path(const struct home *home, const char *name)
+{
+	OWNED(text) file = text_new(256);
+
+	text_add_format(file, "%s.json", name);
+	return path_join(home->jobs_config, file->at);
+}
+
+static bool is_job_name(const char *text)
+{
+	size_t len = strlen(text);
+
+	if (!len || len > JOB_NAME_MAX || text[0] == '-' || text[0] == '_')
+		return false;
+	return strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == len;
+}
+
+/* A name with a dot or a slash is a file; a plain word is a registered job, or a file of that name. */
+static char *job_path(const struct home *home, const char *name_or_file)
+{
+	char *path;
+
+	if (!is_job_name(name_or_file))
+		return memory_string(name_or_file);
+	path = registered_path(home, name_or_file);
+	if (access(path, F_OK) == 0 || access(name_or_file, F_OK) != 0)
+		return path;
+	free(path);
+	return memory_string(name_or_file);
+}
+
+struct job_options *job_load(const struct home *home, const char *name_or_file, const char *const *overrides,
+                             size_t override_count, struct error *err)
+{
+	struct option_problems problems = { 0 };
+	char *path = job_path(home, name_or_file);
+	struct job_options *options;
+
+	if (is_job_name(name_or_file) && access(path, F_OK) != 0) {
+		fail(err, ERROR_CONFIG, "job_unknown", "there is no job '%s'", name_or_file);
+		free(path);
+		return NULL;
+	}
+	options = job_options_load(path, overrides, override_count, &problems);
+	if (!options)
+		option_problems_error(&problems, path, err);
+	option_problems_free(&problems);
+	free(path);
+	return options;
+}
+
+/* A job has run once its store exists. */
+static bool has_run(const struct home *home, const char *name)
+{
+	struct job_paths paths;
+	bool exists;
+
+	job_paths_make(&paths, home, name);
+	exists = access(paths.store, F_OK) == 0;
+	job_paths_clear(&paths);
+	return exists;
+}
+
+static bool may_replace(const struct home *home, const struct job_options *options, const char *old_text,
+                        const char *new_text, bool replace, struct error *err)
+{
+	char *difference;
+
+	if (replace || !has_run(home, options->name))
+		return true;
+	difference = job_options_difference(old_text, new_text);
+	fail(err, ERROR_CONFIG, "job_differs", "job '%s' is registered with other content (%s); --replace takes the new one",
+	     options->name, difference);
+	free(difference);
+	return false;
+}
+
+static bool write_registered(const char *path, const char *text, struct error *err)
+{
+	if (!file_replace(path, span_of(text), err))
+		return because(err, "registering the job");
+	crash_point(job_registered);
+	return true;
+}
+
+bool job_register(const struct home *home, const struct job_options *options, bool replace, struct error *err)
+{
+	char *path = registered_path(home, options->name);
+	char *text = job_options_text(options);
+	char *old_text = NULL;
+	size_t old_len;
+	bool is_fine = true;
+
+	if (access(path, F_OK) == 0 && !file_read(path, JOB_FILE_MAX, &old_text, &old_len, err))
+		is_fine = false;
+	else if (old_text && strcmp(old_text, text) == 0)
+		is_fine = true;
+	else if (old_text && !may_replace(home, options, old_text, text, replace, err))
+		is_fine = false;
+	else
+		is_fine = write_registered(path, text, err);
+	free(old_text);
+	free(text);
+	free(path);
+	return is_fine;
+}
+
+static struct job *find_locked(struct engine *engine, const char *name)
+{
+	for (struct job *job = engine->jobs; job; job = job->next) {
+		if (strcmp(job->options->name, name) == 0)
+			return job;
+	}
+	return NULL;
+}
+
+static struct job *add_locked(struct engine *engine, struct job_options *options)
+{
+	struct job *job = find_locked(engine, options->name);
+
+	if (!job) {
+		job = memory_zalloc(sizeof(*job));
+		job->next = engine->jobs;
+		engine->jobs = job;
+	} else {
+		job_options_free(job->options);
+		progress_free(job->progress);
+	}
+	job->options = options;
+	job->progress = progress_new();
+	job->is_running = true;
+	atomic_store(&job->should_drain, atomic_load(&engine->is_stopping));
+	engine->running_jobs++;
+	return job;
+}
+
+struct job *job_begin(struct engine *engine, struct job_options *options, struct error *err)
+{
+	struct job *job;
+
+	pthread_mutex_lock(&engine->lock);
+	job = find_locked(engine, options->name);
+	if (job && job->is_running) {
+		fail(err, ERROR_CONFIG, "job_running", "job '%s' already runs in this engine", options->name);
+		job_options_free(options);
+		job = NULL;
+	} else {
+		job = add_locked(engine, options);
+	}
+	pthread_mutex_unlock(&engine->lock);
+	return job;
+}
+
+void job_end(struct engine *engine, struct job *job)
+{
+	pthread_mutex_lock(&engine->lock);
+	job->is_running = false;
+	engine->running_jobs--;
+	pthread_mutex_unlock(&engine->lock);
+	engine_wake(engine);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static size_t read_names(DIR *folder, char ***out)
+{
+	char **names = NULL;
+	size_t count = 0;
+	struct dirent *entry;
+
+	while ((entry = readdir(folder))) {
+		size_t len = strlen(entry->d_name);
+
+		if (len < 6 || strcmp(entry->d_name + len - 5, ".json") != 0)
+			continue;
+		names = memory_grow(names, (count + 1) * sizeof(*names));
+		names[count++] = memory_string_of(span_make(entry->d_name, len - 5));
+	}
+	if (count)
+		qsort(names, count, sizeof(*names), compare_names);
+	*out = names;
+	return count;
+}
+
+json_t *job_names(const struct home *home)
+{
+	DIR *folder = opendir(home->jobs_config);
+	json_t *list = json_array();
+	char **names;
+	size_t count;
+
+	if (!folder)
+		return list;
+	count = read_names(folder, &names);
+	closedir(folder);
+	for (size_t i = 0; i < count; i++) {
+		if (is_job_name(names[i]))
+			json_array_append_new(list, json_string(names[i]));
+		free(names[i]);
+	}
+	free(names);
+	return list;
+}
+
+bool job_each(struct call *call, const char *only,
+              bool (*on_job)(struct call *call, const struct job_options *options, void *context, struct error *err),
+              void *context, struct error *err)
+{
+	json_t *names = only ? json_pack("[s]", only) : job_names(call->engine->home);
+	bool is_fine = true;
+	size_t i;
+	json_t *name;
+
+	json_array_foreach(names, i, name) {
+		struct job_options *options = job_load(call->engine->home, json_string_value(name), NULL, 0, err);
+
+		is_fine = options && on_job(call, options, context, err);
+		job_options_free(options);
+		if (!is_fine)
+			break;
+	}
+	json_decref(names);
+	return is_fine;
+}

@@ -1,0 +1,155 @@
+/*
+ * weird: the engine. People and scripts use weir, which starts it.
+ *
+ *   weird --serve [--end-when-idle]   answer on the socket
+ *   weird --run FILE|JOB ...          run one job, answer meanwhile; the options are those of `weir run`
+ *   weird --bench [NAME] ...          measure; the options are those of `weir bench`
+ *   weird --version                   versions as one JSON object
+ */
+#include "bench/bench.h"
+#include "control/control.h"
+#include "engine/engine.h"
+#include "engine/version.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int complain(const struct error *err, bool is_json)
+{
+	char *line = error_line(err, "weir", is_json);
+
+	fflush(stdout);
+	fputs(line, stderr);
+	free(line);
+	return error_policies[err->kind].exit_status;
+}
+
+static int serve(const struct home *home, bool ends_when_idle)
+{
+	struct engine engine;
+	struct error err = { 0 };
+
+	if (!engine_open(&engine, home, &err))
+		return complain(&err, false);
+	engine.ends_when_idle = ends_when_idle;
+	engine_loop(&engine, NULL);
+	engine_close(&engine);
+	return 0;
+}
+
+/*
+ * --run: the call of `weir run`, answered on our own standard output.
+ */
+struct own_run {
+	struct call call;
+	bool is_json;
+	atomic_bool is_done;
+	bool is_fine;
+	struct error err;
+};
+
+static bool print_result(struct call *call, json_t *result)
+{
+	struct own_run *own = call->context;
+	OWNED(text) words = text_new(16u << 20);
+	char *line;
+
+	if (own->is_json) {
+		line = json_line(result);
+		fputs(line, stdout);
+		free(line);
+	} else {
+		run_result_text(result, words);
+		fputs(words->at, stdout);
+	}
+	fflush(stdout);
+	json_decref(result);
+	return true;
+}
+
+static void print_note(struct call *call, const char *sentence)
+{
+	(void)call;
+	fprintf(stderr, "weir: %s\n", sentence);
+}
+
+static void *own_main(void *context)
+{
+	struct own_run *own = context;
+
+	own->is_fine = call_dispatch(&own->call, "run", &own->err);
+	atomic_store(&own->is_done, true);
+	engine_wake(own->call.engine);
+	return NULL;
+}
+
+static int run_own(const struct home *home, const struct command_line *line)
+{
+	struct engine engine;
+	struct own_run own = { .is_json = line->is_json };
+	pthread_t thread;
+
+	if (!engine_open(&engine, home, &own.err))
+		return complain(&own.err, line->is_json);
+	own.call = (struct call){
+		.engine = &engine,
+		.args = line->args,
+		.access = ADMIN,
+		.send_line = print_result,
+		.send_note = print_note,
+		.context = &own,
+	};
+	pthread_create(&thread, NULL, own_main, &own);
+	engine_loop(&engine, &own.is_done);
+	pthread_join(thread, NULL);
+	engine_close(&engine);
+	return own.is_fine ? own.call.exit : complain(&own.err, line->is_json);
+}
+
+static int run_command_line(enum command_id id, int argc, char **argv)
+{
+	struct command_line line;
+	struct error err = { 0 };
+	struct home *home;
+	int status;
+
+	if (!command_line_parse(&command_table[id], argc, argv, &line, &err))
+		status = complain(&err, line.is_json);
+	else if (!(home = home_find(&err)))
+		status = complain(&err, line.is_json);
+	else {
+		status = id == COMMAND_run ? run_own(home, &line) : bench_main(home, &line);
+		home_free(home);
+	}
+	json_decref(line.args);
+	return status;
+}
+
+static int serve_command(bool ends_when_idle)
+{
+	struct error err = { 0 };
+	struct home *home = home_find(&err);
+	int status = home ? serve(home, ends_when_idle) : complain(&err, false);
+
+	home_free(home);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	/* Only the characters' encoding comes from the locale: numbers and times never do. */
+	setlocale(LC_CTYPE, "");
+	if (strcmp(what, "--serve") == 0)
+		return serve_command(argc > 2 && strcmp(argv[2], "--end-when-idle") == 0);
+	if (strcmp(what, "--run") == 0)
+		return run_command_line(COMMAND_run, argc - 2, argv + 2);
+	if (strcmp(what, "--bench") == 0)
+		return run_command_line(COMMAND_bench, argc - 2, argv + 2);
+	if (strcmp(what, "--version") == 0)
+		return version_print(argc > 2 && strcmp(argv[2], "--json") == 0);
+	fprintf(stderr, "weird is the engine of weir; use: weir --help\n");
+	return 2;
+}

@@ -1,0 +1,214 @@
+/*
+ * The result of a run, and of any job at rest, from its files: the ledger of each
+ * table, its state in words, and the exit status.
+ */
+#include "engine/result_private.h"
+#include "pipeline/pipeline.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static const struct note_text {
+	uint32_t bit;
+	const char *code;
+	const char *text;
+} note_texts[] = {
+	{ NOTE_NO_KEY, "no_key", "the table has no key: it has a changelog and no replica; name columns in primaryKey" },
+	{ NOTE_ORDER_BY_TIME, "order_by_time", "messages carry no log position: publish time is the order" },
+	{ NOTE_ORDER_BY_LINE, "order_by_line", "messages carry no log position and no time: the line is the order" },
+	{ NOTE_INFERRED, "types_inferred", "some column types are read off the values; a sourceSchema makes them sure" },
+	{ NOTE_RENAMED, "renamed", "a name was changed because it is reserved or not allowed" },
+	{ NOTE_NAME_COLLISION, "name_collision", "another source table has this name; its records are parked" },
+	{ NOTE_PLACEHOLDERS, "unavailable_values", "unchanged large values are taken from earlier changes of the row" },
+};
+
+static const struct ledger no_ledger;
+
+json_t *result_ledger(const struct ledger *ledger, uint64_t in_flight)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "received", (json_int_t)(ledger->received + in_flight),
+	                 "written", (json_int_t)ledger->written, "filtered", (json_int_t)ledger->filtered, "dead_lettered",
+	                 (json_int_t)ledger->dead_lettered, "parked", (json_int_t)ledger->parked, "in_flight",
+	                 (json_int_t)in_flight, "repeated", (json_int_t)ledger->repeated, "rows", (json_int_t)ledger->rows);
+}
+
+static json_t *table_key(const struct table_schema *schema)
+{
+	json_t *key = json_array();
+
+	for (size_t i = 0; schema && i < schema->key_count; i++) {
+		struct span name = schema->columns[schema->keys[i]].name;
+
+		json_array_append_new(key, json_stringn(name.at, name.len));
+	}
+	return key;
+}
+
+static void add_kept_notes(struct dlq *dlq, const char *table, json_t *notes)
+{
+	struct error ignored = { 0 };
+	char *kept = dlq ? dlq_notes_json(dlq, table, &ignored) : NULL;
+	json_t *list = kept ? json_loads(kept, 0, NULL) : NULL;
+
+	if (list)
+		json_array_extend(notes, list);
+	json_decref(list);
+	free(kept);
+}
+
+json_t *result_notes(struct dlq *dlq, const char *table, const struct table_schema *schema)
+{
+	json_t *notes = json_array();
+
+	for (size_t i = 0; schema && i < sizeof(note_texts) / sizeof(note_texts[0]); i++) {
+		if (schema->notes & note_texts[i].bit)
+			json_array_append_new(notes, json_pack("{s:s, s:s}", "code", note_texts[i].code, "text",
+			                                       note_texts[i].text));
+	}
+	add_kept_notes(dlq, table, notes);
+	return notes;
+}
+
+bool result_table_needs(struct dlq *dlq, const char *table, const struct table_schema *schema,
+                        const struct ledger *ledger, bool *out_needs, struct error *err)
+{
+	uint64_t open = 0, needs = 0;
+
+	if (dlq && !dlq_open_count(dlq, table, &open, &needs, err))
+		return false;
+	*out_needs = needs > 0 || (schema && (schema->notes & NOTE_NAME_COLLISION) && ledger->parked > 0);
+	return true;
+}
+
+void result_table_name(const struct job_options *options, const struct table_schema *schema, char *out, size_t room)
+{
+	if (schema)
+		snprintf(out, room, "%s.%.*s", pipeline_dataset(options), SPAN_ARG(schema->name));
+	else
+		snprintf(out, room, "-");
+}
+
+bool files_open(struct job_files *files, const struct home *home, const struct job_options *options,
+                struct error *err)
+{
+	struct job_paths paths;
+	struct sink_setup setup = { .options = options, .warehouse = home->warehouse };
+	bool is_fine = true;
+
+	*files = (struct job_files){ .arena = arena_new(1 << 16) };
+	job_paths_make(&paths, home, options->name);
+	if (access(paths.store, F_OK) == 0)
+		is_fine = (files->dlq = dlq_open(paths.store, DLQ_READ, err)) != NULL;
+	job_paths_clear(&paths);
+	is_fine = is_fine && warehouse_look(&setup, files->arena, &files->state, err);
+	if (!is_fine)
+		files_close(files);
+	return is_fine;
+}
+
+void files_close(struct job_files *files)
+{
+	dlq_close(files->dlq);
+	arena_free(files->arena);
+	*files = (struct job_files){ 0 };
+}
+
+const struct ledger *files_ledger(const struct job_files *files, size_t table)
+{
+	return files->state.ledgers ? &files->state.ledgers[table] : &no_ledger;
+}
+
+const struct table_schema *files_schema(const struct job_files *files, size_t table)
+{
+	return table < files->state.table_count ? files->state.tables[table] : NULL;
+}
+
+json_t *result_table(const struct job_files *files, const struct job_options *options, size_t table, bool *out_needs,
+                     struct error *err)
+{
+	const struct table_schema *schema = files_schema(files, table);
+	const struct ledger *ledger = files_ledger(files, table);
+	char name[2300];
+	json_t *object;
+
+	result_table_name(options, schema, name, sizeof(name));
+	if (!result_table_needs(files->dlq, name, schema, ledger, out_needs, err))
+		return NULL;
+	object = json_pack("{s:s}", "table", name);
+	json_object_update_new(object, result_ledger(ledger, 0));
+	json_object_set_new(object, "state", json_string(progress_state_name(*out_needs ? STATE_NEEDS_YOU : STATE_OK)));
+	json_object_set_new(object, "key", table_key(schema));
+	json_object_set_new(object, "notes", result_notes(files->dlq, name, schema));
+	return object;
+}
+
+static bool add_tables(json_t *result, const struct job_files *files, const struct job_options *options,
+                       struct ledger *sum, bool *any_needs, struct error *err)
+{
+	json_t *tables = json_array();
+
+	json_object_set_new(result, "tables", tables);
+	for (size_t i = 0; i <= files->state.table_count; i++) {
+		bool needs = false;
+		json_t *table;
+
+		/* "-" holds what belongs to no table; it is left out when nothing does. */
+		if (i == files->state.table_count && !files_ledger(files, i)->received)
+			break;
+		table = result_table(files, options, i, &needs, err);
+		if (!table)
+			return false;
+		json_array_append_new(tables, table);
+		ledger_add(sum, files_ledger(files, i));
+		*any_needs = *any_needs || needs;
+	}
+	return true;
+}
+
+static json_t *job_notes(const struct run_facts *facts)
+{
+	json_t *notes = json_array();
+	const struct error *all[] = { facts->note, facts->failure };
+
+	for (size_t i = 0; i < 2; i++) {
+		if (all[i] && all[i]->kind != ERROR_NONE)
+			json_array_append_new(notes, json_pack("{s:s, s:s}", "code", all[i]->code, "text", all[i]->message));
+	}
+	return notes;
+}
+
+static int exit_of(const struct run_facts *facts, bool balanced, bool any_needs)
+{
+	if (facts->failure && facts->failure->kind != ERROR_NONE)
+		return error_policies[facts->failure->kind].exit_status;
+	if (!balanced)
+		return 70;
+	return any_needs || (facts->note && facts->note->kind != ERROR_NONE) ? 1 : 0;
+}
+
+json_t *result_make(const struct home *home, const struct job_options *options, const struct run_facts *facts,
+                    int *out_exit, struct error *err)
+{
+	struct job_files files;
+	struct ledger sum = { 0 };
+	json_t *result;
+	bool any_needs = false, balanced;
+
+	if (!files_open(&files, home, options, err))
+		return NULL;
+	result = json_pack("{s:s, s:s}", "job", options->name, "state", facts->state);
+	if (!add_tables(result, &files, options, &sum, &any_needs, err)) {
+		json_decref(result);
+		files_close(&files);
+		return NULL;
+	}
+	balanced = ledger_balances(&sum, 0);
+	json_object_update_new(result, result_ledger(&sum, facts->in_flight));
+	json_object_set_new(result, "balanced", json_boolean(balanced));
+	json_object_set_new(result, "this_run", result_ledger(facts->this_run ? facts->this_run : &no_ledger,
+	                                                       facts->in_flight));
+	json_object_set_new(result, "notes", job_notes(facts));
+	files_close(&files);
+	*out_exit = exit_of(facts, balanced, any_needs);
+	return result;
+}

@@ -1,0 +1,32 @@
+/* What a job's files say, shared by the commands that read them. */
+#ifndef WEIR_ENGINE_RESULT_PRIVATE_H
+#define WEIR_ENGINE_RESULT_PRIVATE_H
+
+#include "dlq/dlq.h"
+#include "engine/engine.h"
+#include "sink/sink.h"
+
+/* A job's store and warehouse, opened to be read; safe while the job runs. `dlq` is NULL before the first run. */
+struct job_files {
+	struct dlq *dlq;
+	struct arena *arena;
+	struct sink_state state;
+};
+
+bool files_open(struct job_files *files, const struct home *home, const struct job_options *options,
+                struct error *err);
+void files_close(struct job_files *files);
+/* `table` is a table number, or table_count for what belongs to none. */
+const struct ledger *files_ledger(const struct job_files *files, size_t table);
+const struct table_schema *files_schema(const struct job_files *files, size_t table); /* NULL: none */
+
+/* "DATASET.TABLE", or "-". */
+void result_table_name(const struct job_options *options, const struct table_schema *schema, char *out, size_t room);
+json_t *result_ledger(const struct ledger *ledger, uint64_t in_flight);
+json_t *result_notes(struct dlq *dlq, const char *table, const struct table_schema *schema);
+bool result_table_needs(struct dlq *dlq, const char *table, const struct table_schema *schema,
+                        const struct ledger *ledger, bool *out_needs, struct error *err);
+json_t *result_table(const struct job_files *files, const struct job_options *options, size_t table, bool *out_needs,
+                     struct error *err);
+
+#endif

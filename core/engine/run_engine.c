@@ -1,0 +1,27 @@
+/* `weir engine status` and `weir engine stop`. */
+#include "engine/commands_private.h"
+#include "pipeline/pipeline.h"
+
+#include <unistd.h>
+
+bool run_engine_status(struct call *call, struct error *err)
+{
+	struct engine *engine = call->engine;
+	int running;
+
+	(void)err;
+	pthread_mutex_lock(&engine->lock);
+	running = engine->running_jobs;
+	pthread_mutex_unlock(&engine->lock);
+	call_line(call, json_pack("{s:s, s:i, s:s, s:i, s:i}", "state", "ok", "pid", (int)getpid(), "home",
+	                          engine->home->state, "running_jobs", running, "protocol", PROTOCOL_VERSION));
+	return true;
+}
+
+bool run_engine_stop(struct call *call, struct error *err)
+{
+	(void)err;
+	call_line(call, json_pack("{s:s, s:i}", "state", "draining", "pid", (int)getpid()));
+	engine_stop(call->engine);
+	return true;
+}

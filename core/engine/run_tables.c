@@ -1,0 +1,247 @@
+/* `weir tables` and `weir why`: what a table's files say, and what to do about it. */
+#include "base/clean.h"
+#include "base/reason.h"
+#include "engine/commands_private.h"
+#include "engine/result_private.h"
+#include "pipeline/pipeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * tables
+ */
+
+static json_t *schema_json(const struct table_schema *schema)
+{
+	json_t *columns = json_array();
+
+	for (size_t i = 0; schema && i < schema->count; i++) {
+		const struct column *column = &schema->columns[i];
+		OWNED(text) type = text_new(65536);
+
+		bq_type_print(type, &column->type);
+		json_array_append_new(columns, json_pack("{s:s%, s:s, s:i, s:b}", "name", column->name.at,
+		                                         (int)column->name.len, "type", type->at, "key_ordinal",
+		                                         (int)column->key_ordinal, "inferred", column->is_inferred));
+	}
+	return columns;
+}
+
+static json_t *timeline_json(struct dlq *dlq, const char *table)
+{
+	struct error ignored = { 0 };
+	char *text = dlq ? dlq_timeline_json(dlq, table, &ignored) : NULL;
+	json_t *timeline = text ? json_loads(text, 0, NULL) : json_array();
+
+	free(text);
+	return timeline;
+}
+
+struct table_list {
+	json_t *rows;
+	bool wants_schema;
+};
+
+static bool list_tables(struct call *call, const struct job_options *options, void *context, struct error *err)
+{
+	struct table_list *list = context;
+	struct job_files files;
+	bool is_fine = true;
+
+	if (!files_open(&files, call->engine->home, options, err))
+		return because(err, "job '%s'", options->name);
+	for (size_t i = 0; is_fine && i <= files.state.table_count; i++) {
+		bool needs = false;
+		json_t *row;
+
+		if (i == files.state.table_count && !files_ledger(&files, i)->received)
+			break;
+		row = result_table(&files, options, i, &needs, err);
+		is_fine = row != NULL;
+		if (!row)
+			break;
+		json_object_set_new(row, "job", json_string(options->name));
+		if (list->wants_schema) {
+			const char *name = json_string_value(json_object_get(row, "table"));
+
+			json_object_set_new(row, "columns", schema_json(files_schema(&files, i)));
+			json_object_set_new(row, "timeline", timeline_json(files.dlq, name));
+		}
+		json_array_append_new(list->rows, row);
+	}
+	files_close(&files);
+	return is_fine;
+}
+
+static bool row_needs(const json_t *row)
+{
+	return strcmp(json_string_value(json_object_get(row, "state")), progress_state_name(STATE_NEEDS_YOU)) == 0;
+}
+
+/* Worst first: what needs somebody, then the rest, each in the order of jobs and tables. */
+static void send_rows(struct call *call, const json_t *rows, bool needs)
+{
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(rows, i, row) {
+		if (row_needs(row) == needs)
+			call_line(call, json_incref(row));
+	}
+}
+
+bool run_tables(struct call *call, struct error *err)
+{
+	struct table_list list = { .rows = json_array(), .wants_schema = call_flag(call, "schema") };
+	bool is_fine = job_each(call, call_text_or(call, "job", NULL), list_tables, &list, err);
+
+	if (is_fine) {
+		send_rows(call, list.rows, true);
+		if (!call_flag(call, "failing"))
+			send_rows(call, list.rows, false);
+	}
+	json_decref(list.rows);
+	return is_fine;
+}
+
+/*
+ * why
+ */
+
+struct why {
+	const char *wanted;
+	json_t *answer;  /* of the worst match */
+	bool needs;
+};
+
+/* "shop.orders", "orders", or "-". */
+static bool is_wanted(const char *name, const char *wanted)
+{
+	const char *dot = strchr(name, '.');
+
+	return strcmp(name, wanted) == 0 || (dot && strcmp(dot + 1, wanted) == 0);
+}
+
+static char *first_letter(struct job_files *files, const struct job_options *options, const char *table,
+                          struct error *err)
+{
+	struct dlq_filter filter = { .job = options->name };
+
+	return files->dlq ? dlq_first_letter(files->dlq, &filter, table, err) : NULL;
+}
+
+static json_t *next_steps(const struct job_options *options, const char *code, const json_t *letter)
+{
+	const struct reason *reason = reason_find(code);
+	json_t *next = json_array();
+	OWNED(text) line = text_new(4096);
+
+	if (letter) {
+		text_add_format(line, "weir dlq show %lld --job %s",
+		                (long long)json_integer_value(json_object_get(letter, "id")), options->name);
+		json_array_append_new(next, json_string(line->at));
+		text_clear(line);
+		text_add_format(line, "weir dlq list --job %s --group %lld", options->name,
+		                (long long)json_integer_value(json_object_get(letter, "group")));
+		json_array_append_new(next, json_string(line->at));
+		text_clear(line);
+	}
+	text_add_format(line, "weir explain %s", code);
+	json_array_append_new(next, json_string(line->at));
+	if (reason)
+		json_array_append_new(next, json_string(reason->next));
+	return next;
+}
+
+static void explain_letter(json_t *answer, const struct job_options *options, const json_t *letter)
+{
+	const char *code = json_string_value(json_object_get(letter, "code"));
+	const struct reason *reason = reason_find(code ? code : "");
+	OWNED(text) sentence = text_new(8192);
+
+	text_add_format(sentence, "%s%s%s", reason ? reason->summary : "", reason ? " " : "",
+	                "The first bad event says: ");
+	text_add(sentence, json_string_value(json_object_get(letter, "message")));
+	json_object_set_new(answer, "code", json_string(code));
+	json_object_set_new(answer, "sentence", json_string(sentence->at));
+	json_object_set(answer, "since", json_object_get(letter, "first"));
+	json_object_set(answer, "first", (json_t *)letter);
+	json_object_set_new(answer, "next", next_steps(options, code ? code : "", letter));
+}
+
+static void explain_other(json_t *answer, const struct job_options *options, bool needs)
+{
+	const char *code = needs ? "name_collision" : "";
+	const struct reason *reason = reason_find(code);
+
+	json_object_set_new(answer, "code", json_string(code));
+	json_object_set_new(answer, "sentence", json_string(reason ? reason->summary : "Nothing is wrong with this table."));
+	json_object_set_new(answer, "since", json_null());
+	json_object_set_new(answer, "first", json_null());
+	json_object_set_new(answer, "next", needs ? next_steps(options, code, NULL) : json_array());
+}
+
+static bool explain_table(struct job_files *files, const struct job_options *options, size_t table, struct why *why,
+                          struct error *err)
+{
+	bool needs = false;
+	json_t *row = result_table(files, options, table, &needs, err);
+	const char *name = json_string_value(json_object_get(row, "table"));
+	json_t *letter = NULL;
+	char *text;
+
+	if (!row)
+		return false;
+	if (!is_wanted(name, why->wanted) || (why->answer && (why->needs || !needs))) {
+		json_decref(row);
+		return true;
+	}
+	text = first_letter(files, options, name, err);
+	letter = text ? json_loads(text, 0, NULL) : NULL;
+	free(text);
+	json_decref(why->answer);
+	why->answer = json_pack("{s:s, s:s, s:O}", "table", name, "job", options->name, "state",
+	                        json_object_get(row, "state"));
+	why->needs = needs;
+	if (letter)
+		explain_letter(why->answer, options, letter);
+	else
+		explain_other(why->answer, options, needs);
+	json_object_set_new(why->answer, "before", json_array());
+	json_object_set(why->answer, "notes", json_object_get(row, "notes"));
+	json_decref(letter);
+	json_decref(row);
+	return err->kind == ERROR_NONE;
+}
+
+static bool ask_job(struct call *call, const struct job_options *options, void *context, struct error *err)
+{
+	struct why *why = context;
+	struct job_files files;
+	bool is_fine = true;
+
+	if (!files_open(&files, call->engine->home, options, err))
+		return because(err, "job '%s'", options->name);
+	for (size_t i = 0; is_fine && i <= files.state.table_count; i++)
+		is_fine = explain_table(&files, options, i, why, err);
+	files_close(&files);
+	return is_fine;
+}
+
+bool run_why(struct call *call, struct error *err)
+{
+	struct why why = { 0 };
+
+	if (!call_text(call, "table", &why.wanted, err))
+		return false;
+	if (!job_each(call, call_text_or(call, "job", NULL), ask_job, &why, err)) {
+		json_decref(why.answer);
+		return false;
+	}
+	if (!why.answer)
+		return fail(err, ERROR_USAGE, "table_unknown", "no job has a table '%.200s'", why.wanted);
+	call->exit = why.needs ? 1 : 0;
+	call_line(call, why.answer);
+	return true;
+}

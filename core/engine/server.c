@@ -1,0 +1,313 @@
+/*
+ * Sessions: who may connect, the hello, one call at a time a session. The call's
+ * own thread writes its answer; the control thread only reads.
+ */
+#include "base/arena.h"
+#include "base/clock.h"
+#include "engine/engine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define READ_BYTES 65536
+
+struct session {
+	struct session *next;
+	struct engine *engine;
+	int fd;
+	bool has_greeted, is_closing;
+	enum access access;
+	int64_t hello_until_ms;
+	char *buffer;
+	size_t used, room;
+
+	struct call *call;          /* running, or NULL */
+	char name[64];              /* of the call */
+	int64_t id;
+	pthread_t thread;
+	atomic_bool call_has_ended;
+};
+
+int session_fd(const struct session *session)
+{
+	return session->is_closing ? -1 : session->fd;
+}
+
+struct session *session_next(const struct session *session)
+{
+	return session->next;
+}
+
+/* Blocks while the other end does not read; false when it is gone. */
+static bool send_all(int fd, const char *bytes, size_t len)
+{
+	while (len) {
+		ssize_t n = send(fd, bytes, len, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		bytes += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+static bool send_object(struct session *session, json_t *object)
+{
+	char *line = frame_print(object);
+	bool is_sent = line && send_all(session->fd, line, strlen(line));
+
+	json_decref(object);
+	free(line);
+	return is_sent;
+}
+
+static void send_error(struct session *session, int64_t id, const struct error *err)
+{
+	send_object(session, json_pack("{s:I, s:o}", "id", (json_int_t)id, "error", error_to_json(err)));
+}
+
+/*
+ * Who
+ */
+
+static bool peer_access(int fd, enum access *out)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+		return false;
+	if (peer.uid != 0 && peer.uid != geteuid())
+		return false;
+	*out = ADMIN;
+	return true;
+}
+
+void server_accept(struct engine *engine)
+{
+	int fd = accept4(engine->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	enum access access;
+	struct session *session;
+
+	if (fd < 0)
+		return;
+	if (!peer_access(fd, &access)) {
+		close(fd);
+		return;
+	}
+	session = memory_zalloc(sizeof(*session));
+	session->engine = engine;
+	session->fd = fd;
+	session->access = access;
+	session->hello_until_ms = clock_mono_ms() + HELLO_WAIT_MS;
+	session->next = engine->sessions;
+	engine->sessions = session;
+	engine->session_count++;
+}
+
+/*
+ * Calls
+ */
+
+static bool call_send_line(struct call *call, json_t *line)
+{
+	struct session *session = call->context;
+
+	return send_object(session, json_pack("{s:I, s:o}", "id", (json_int_t)session->id, "line", line));
+}
+
+static void call_send_note(struct call *call, const char *sentence)
+{
+	struct session *session = call->context;
+
+	send_object(session, json_pack("{s:I, s:s}", "id", (json_int_t)session->id, "note", sentence));
+}
+
+static void *call_main(void *context)
+{
+	struct session *session = context;
+	struct error err = { 0 };
+
+	if (call_dispatch(session->call, session->name, &err))
+		send_object(session, json_pack("{s:I, s:{s:i}}", "id", (json_int_t)session->id, "ok", "exit",
+		                               session->call->exit));
+	else
+		send_error(session, session->id, &err);
+	atomic_store(&session->call_has_ended, true);
+	engine_wake(session->engine);
+	return NULL;
+}
+
+static void start_call(struct session *session, const json_t *frame)
+{
+	const char *name = json_string_value(json_object_get(frame, "call"));
+	json_t *args = json_object_get(frame, "args");
+	struct error err = { 0 };
+
+	session->id = json_integer_value(json_object_get(frame, "id"));
+	if (!name || strlen(name) >= sizeof(session->name)) {
+		fail(&err, ERROR_USAGE, "bad_frame", "a frame has 'call' with the name of a command and 'id' with a number");
+		send_error(session, session->id, &err);
+		return;
+	}
+	memcpy(session->name, name, strlen(name) + 1);
+	session->call = memory_zalloc(sizeof(*session->call));
+	*session->call = (struct call){
+		.engine = session->engine,
+		.args = json_is_object(args) ? json_incref(args) : json_object(),
+		.access = session->access,
+		.send_line = call_send_line,
+		.send_note = call_send_note,
+		.context = session,
+	};
+	atomic_store(&session->call_has_ended, false);
+	pthread_create(&session->thread, NULL, call_main, session);
+}
+
+static void take_hello(struct session *session, const json_t *frame)
+{
+	const json_t *hello = json_object_get(frame, "hello");
+	int64_t theirs = json_integer_value(json_object_get(hello, "protocol"));
+	struct error err = { 0 };
+
+	if (!json_is_object(hello))
+		fail(&err, ERROR_USAGE, "bad_frame", "the first line must be a hello: {\"hello\":{\"protocol\":%d}}",
+		     PROTOCOL_VERSION);
+	else if (theirs != PROTOCOL_VERSION)
+		fail(&err, ERROR_UNREACHABLE, "protocol_differs",
+		     "this engine speaks protocol %d, the client %lld; let both come from one version", PROTOCOL_VERSION,
+		     (long long)theirs);
+	if (err.kind != ERROR_NONE) {
+		send_object(session, json_pack("{s:o}", "error", error_to_json(&err)));
+		session->is_closing = true;
+		return;
+	}
+	session->has_greeted = true;
+	send_object(session, json_pack("{s:{s:i, s:s, s:s, s:i}}", "hello", "protocol", PROTOCOL_VERSION, "program", "weird",
+	                               "access", access_name(session->access), "pid", (int)getpid()));
+}
+
+static void take_frame(struct session *session, char *line)
+{
+	json_t *frame = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+	struct error err = { 0 };
+
+	if (session->call && !json_object_get(frame, "cancel")) {
+		/* The call's thread writes to this socket: a second writer would mix lines. One call at a time is the
+		 * protocol; whoever breaks it is left. */
+		session->is_closing = true;
+	} else if (!json_is_object(frame)) {
+		fail(&err, ERROR_USAGE, "bad_frame", "a frame is one JSON object a line");
+		send_error(session, 0, &err);
+		session->is_closing = true;
+	} else if (!session->has_greeted) {
+		take_hello(session, frame);
+	} else if (json_object_get(frame, "cancel")) {
+		if (session->call)
+			atomic_store(&session->call->is_cancelled, true);
+	} else {
+		start_call(session, frame);
+	}
+	json_decref(frame);
+}
+
+static void take_lines(struct session *session)
+{
+	char *at = session->buffer;
+	char *end = session->buffer + session->used;
+	char *newline;
+
+	while (!session->is_closing && (newline = memchr(at, '\n', (size_t)(end - at)))) {
+		*newline = '\0';
+		take_frame(session, at);
+		at = newline + 1;
+	}
+	session->used = (size_t)(end - at);
+	memmove(session->buffer, at, session->used);
+	if (session->used > FRAME_BYTES_MAX)
+		session->is_closing = true;
+}
+
+void server_read(struct engine *engine, struct session *session)
+{
+	ssize_t n;
+
+	(void)engine;
+	if (session->room - session->used < READ_BYTES) {
+		session->room = session->used + READ_BYTES;
+		session->buffer = memory_grow(session->buffer, session->room);
+	}
+	n = recv(session->fd, session->buffer + session->used, READ_BYTES, MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		session->is_closing = true;
+		/* A call that still writes sees that nobody reads; a running job does not care. */
+		shutdown(session->fd, SHUT_RDWR);
+		return;
+	}
+	session->used += (size_t)n;
+	take_lines(session);
+}
+
+static void end_call(struct session *session)
+{
+	pthread_join(session->thread, NULL);
+	json_decref(session->call->args);
+	free(session->call);
+	session->call = NULL;
+}
+
+static void free_session(struct session *session)
+{
+	close(session->fd);
+	free(session->buffer);
+	free(session);
+}
+
+void server_sweep(struct engine *engine, int64_t now_ms)
+{
+	struct session **link = &engine->sessions;
+
+	while (*link) {
+		struct session *session = *link;
+
+		if (session->call && atomic_load(&session->call_has_ended))
+			end_call(session);
+		if (!session->has_greeted && now_ms > session->hello_until_ms)
+			session->is_closing = true;
+		if (session->call || !session->is_closing) {
+			link = &session->next;
+			continue;
+		}
+		*link = session->next;
+		engine->session_count--;
+		free_session(session);
+	}
+}
+
+void server_close_all(struct engine *engine)
+{
+	for (struct session *s = engine->sessions; s; s = s->next) {
+		s->is_closing = true;
+		if (s->call)
+			atomic_store(&s->call->is_cancelled, true);
+	}
+	while (engine->sessions) {
+		struct session *session = engine->sessions;
+
+		/* What was answered is on its way; a call that never ends would keep the engine. */
+		if (session->call && !atomic_load(&session->call_has_ended))
+			shutdown(session->fd, SHUT_RD);
+		if (session->call)
+			end_call(session);
+		engine->sessions = session->next;
+		free_session(session);
+	}
+}

@@ -1,0 +1,95 @@
+/*
+ * What stands between a correct job and its start: parts of the engine that do
+ * not exist yet, and files that do not exist here.
+ */
+#include "base/arena.h"
+#include "options/job_options_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Values the engine cannot use yet, of parameters that it can. */
+static const struct unavailable_value {
+	const char *name, *value;
+} unavailable_values[] = {
+	{ "messageFormat", "beam-row" },
+	{ "messageFormat", "json" },
+	{ "warehouse", "bigquery" },
+};
+
+static void list_add(struct text *list, const char *name, const char *value)
+{
+	text_add_format(list, "%s%s%s%s", list->len ? ", " : "", name, value ? "=" : "", value ? value : "");
+}
+
+static void add_value(struct text *list, const struct unavailable_value *row, const struct job_options *options)
+{
+	const struct option *option = option_find(row->name);
+	const json_t *given = json_object_get(options->parameters, row->name);
+	const char *value = given ? json_string_value(given) : option_default(option, options);
+
+	if (strcmp(value, row->value) == 0)
+		list_add(list, row->name, row->value);
+}
+
+/* A parameter that asks for nothing but its default asks for nothing new. */
+static bool is_default(const struct option *option, const struct job_options *options)
+{
+	json_t *fallback = option_default_value(option, options);
+	bool is_same = fallback && json_equal(fallback, json_object_get(options->parameters, option->name));
+
+	json_decref(fallback);
+	return is_same;
+}
+
+static bool is_available(const struct job_options *options, struct error *err)
+{
+	OWNED(text) list = text_new(300);
+
+	if (options->template != TEMPLATE_CDC)
+		list_add(list, "template", job_template_name(options->template));
+	for (size_t i = 0; i < sizeof unavailable_values / sizeof *unavailable_values; i++)
+		add_value(list, &unavailable_values[i], options);
+	for (size_t i = 0; i < job_option_count; i++) {
+		const struct option *option = &job_option_table[i];
+
+		if (!option->is_available && json_object_get(options->parameters, option->name) &&
+		    !is_default(option, options))
+			list_add(list, option->name, NULL);
+	}
+	if (list->len == 0)
+		return true;
+	return fail(err, ERROR_CONFIG, "not_available_yet", "this weir cannot do %s yet%s", list->at,
+	            list->is_full ? " (and more)" : "");
+}
+
+static bool file_is_ready(const char *name, const char *path, struct error *err)
+{
+	struct stat info;
+
+	if (strncmp(path, "gs://", 5) == 0)
+		return fail(err, ERROR_CONFIG, "not_available_yet", "this weir cannot read %s from Cloud Storage yet", name);
+	if (stat(path, &info) != 0) {
+		if (errno == ENOENT || errno == ENOTDIR)
+			return fail(err, ERROR_CONFIG, "no_such_file", "%s: there is no file '%s'", name, path);
+		return fail_errno(err, errno, "%s: cannot look at '%s'", name, path);
+	}
+	if (!S_ISREG(info.st_mode) && !S_ISFIFO(info.st_mode))
+		return fail(err, ERROR_CONFIG, "not_a_file", "%s: '%s' is %s, a file is allowed", name, path,
+		            S_ISDIR(info.st_mode) ? "a folder" : "no file");
+	if (access(path, R_OK) != 0)
+		return fail_errno(err, errno, "%s: cannot read '%s'", name, path);
+	return true;
+}
+
+bool job_options_startable(const struct job_options *options, struct error *err)
+{
+	if (!is_available(options, err))
+		return false;
+	if (options->input_file && strcmp(options->input_file, "-") != 0 &&
+	    !file_is_ready("inputFile", options->input_file, err))
+		return false;
+	return !options->source_schema || file_is_ready("sourceSchema", options->source_schema, err);
+}

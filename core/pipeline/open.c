@@ -1,0 +1,187 @@
+/*
+ * Opening a pipeline: store, sink, transform, source; and the comparison of what
+ * the store of letters and the destination know of each other. A difference is
+ * said, never repaired in silence.
+ */
+#include "base/crash.h"
+#include "base/file.h"
+#include "dlq/dlq.h"
+#include "pipeline/pipeline_private.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+void job_paths_make(struct job_paths *out, const struct home *home, const char *job_name)
+{
+	OWNED(text) name = text_new(256);
+
+	text_add_format(name, "%s.db", job_name);
+	out->store = path_join(home->jobs_state, name->at);
+	text_clear(name);
+	text_add_format(name, "%s.big", job_name);
+	out->big = path_join(home->jobs_state, name->at);
+}
+
+void job_paths_clear(struct job_paths *paths)
+{
+	free(paths->store);
+	free(paths->big);
+	*paths = (struct job_paths){ 0 };
+}
+
+void pipeline_learn_table(struct pipeline *p, uint32_t table, const struct table_schema *schema)
+{
+	OWNED(text) name = text_new(4096);
+
+	if (table >= p->table_count) {
+		p->table_names = memory_grow(p->table_names, (table + 1) * sizeof(*p->table_names));
+		p->added = memory_grow(p->added, (table + 2) * sizeof(*p->added));
+		for (size_t i = p->table_count; i <= table; i++)
+			p->table_names[i] = NULL;
+		p->table_count = table + 1;
+	}
+	if (p->table_names[table])
+		return;
+	text_add_format(name, "%s.", pipeline_dataset(p->options));
+	text_add_span(name, schema->name);
+	p->table_names[table] = text_take(name);
+}
+
+static bool differs(struct error *err, const struct pipeline *p, const char *what)
+{
+	return fail(err, ERROR_BUG, "ledger_mismatch",
+	            "job '%s': %s; nothing was changed ('weir run %s --from-start' begins anew and keeps tables and letters)",
+	            p->options->name, what, p->options->name);
+}
+
+/* Promise 4 at start: every dead letter that the ledger counts must be in the store. */
+static bool compare_letters(struct pipeline *p, const struct sink_state *state, struct error *err)
+{
+	uint64_t counted = 0, parked_counted = 0, letters, parked;
+
+	for (size_t i = 0; i <= state->table_count; i++) {
+		counted += state->ledgers[i].dead_lettered;
+		parked_counted += state->ledgers[i].parked;
+	}
+	if (!dlq_count(p->dlq, state->position.identity, state->position.offset, &letters, &parked, err))
+		return false;
+	if (letters < counted)
+		return differs(err, p, "the warehouse counts dead letters that its store does not have");
+	if (parked < parked_counted)
+		return differs(err, p, "the warehouse counts parked records that its store does not have");
+	return true;
+}
+
+static bool compare(struct pipeline *p, const struct sink_state *state, struct error *err)
+{
+	if (!state->is_known)
+		return true;
+	if (strcmp(state->incarnation, dlq_incarnation(p->dlq)) != 0)
+		return differs(err, p, "the store of dead letters is not the one that the warehouse was filled with");
+	return compare_letters(p, state, err);
+}
+
+static bool open_sink(struct pipeline *p, const struct pipeline_setup *setup, struct sink_state *state,
+                      struct error *err)
+{
+	const struct sink_ops *ops = setup->sink ? setup->sink : sink_choose(setup->options, err);
+	struct sink_setup sink_setup = {
+		.options = setup->options,
+		.warehouse = setup->home->warehouse,
+		.incarnation = dlq_incarnation(p->dlq),
+		.cache_bytes = setup->options->local_cache_bytes / 2,
+	};
+
+	if (!ops || !(p->sink = ops->open(&sink_setup, err)))
+		return false;
+	if (setup->from_start) {
+		crash_point(before_forgetting);
+		if (!ops->forget(p->sink, err))
+			return false;
+		crash_point(forgotten);
+	}
+	ops->state(p->sink, state);
+	if (setup->from_start)
+		return true;
+	return compare(p, state, err);
+}
+
+static bool open_transform(struct pipeline *p, const struct pipeline_setup *setup, const struct sink_state *state,
+                           struct error *err)
+{
+	const struct transform_ops *ops = setup->transform ? setup->transform : transform_choose(setup->options, err);
+	struct transform_setup transform_setup = {
+		.options = setup->options,
+		.tables = state->tables,
+		.table_count = state->table_count,
+	};
+
+	for (size_t i = 0; i < state->table_count; i++)
+		pipeline_learn_table(p, (uint32_t)i, state->tables[i]);
+	for (size_t i = 0; i <= state->table_count && state->ledgers; i++)
+		ledger_add(&p->total, &state->ledgers[i]);
+	progress_set_total(p->progress, &p->total);
+	return ops && (p->transform = ops->open(&transform_setup, err));
+}
+
+static bool open_source(struct pipeline *p, const struct pipeline_setup *setup, const struct sink_state *state,
+                        struct error *err)
+{
+	const struct source_ops *ops = setup->source ? setup->source : source_choose(setup->options, err);
+	struct source_setup source_setup = {
+		.options = setup->options,
+		.big_folder = p->paths.big,
+		.from = state->is_known && state->position.identity.len ? &state->position : NULL,
+		.is_followed = setup->is_followed,
+	};
+	struct batch *probe;
+	struct dlq_origin origin = { .kind = ops ? ops->name : "", .file = setup->options->input_file,
+	                             .big_folder = p->paths.big };
+
+	if (!ops || !(p->source = ops->open(&source_setup, err)))
+		return false;
+	/* An empty batch's mark tells the identity under which letters are kept. */
+	probe = batch_new();
+	ops->mark(p->source, probe);
+	origin.identity = probe->end.identity;
+	dlq_set_origin(p->dlq, &origin);
+	batch_free(probe);
+	return true;
+}
+
+struct pipeline *pipeline_open(const struct pipeline_setup *setup, struct error *err)
+{
+	struct pipeline *p = memory_zalloc(sizeof(*p));
+	struct sink_state state = { 0 };
+
+	p->options = setup->options;
+	p->progress = setup->progress;
+	p->next_batch = 1;
+	p->added = memory_zalloc(sizeof(*p->added));
+	job_paths_make(&p->paths, setup->home, setup->options->name);
+	if (!(p->dlq = dlq_open(p->paths.store, DLQ_WRITE, err)) || !open_sink(p, setup, &state, err) ||
+	    !open_transform(p, setup, &state, err) || !open_source(p, setup, &state, err)) {
+		pipeline_close(p);
+		return NULL;
+	}
+	return p;
+}
+
+void pipeline_close(struct pipeline *p)
+{
+	if (!p)
+		return;
+	if (p->source)
+		p->source->ops->close(p->source);
+	if (p->transform)
+		p->transform->ops->close(p->transform);
+	if (p->sink)
+		p->sink->ops->close(p->sink);
+	dlq_close(p->dlq);
+	for (size_t i = 0; i < p->table_count; i++)
+		free(p->table_names[i]);
+	free(p->table_names);
+	free(p->added);
+	job_paths_clear(&p->paths);
+	free(p);
+}

@@ -1,0 +1,235 @@
+/* The loop and the promise: fill, write, commit, in an order that survives a kill between any two steps. */
+#include "pipeline/pipeline.h"
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/crash.h"
+#include "dlq/dlq.h"
+#include "pipeline/pipeline_private.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+const char *pipeline_dataset(const struct job_options *options)
+{
+	return options->replication_mode == REPLICATION_CHANGELOG ? options->change_log_dataset : options->replica_dataset;
+}
+
+/*
+ * The reader's half
+ */
+
+static void take_message(struct pipeline *p, struct batch *batch)
+{
+	struct message *message = &batch->messages[batch->message_count - 1];
+
+	message->received_us = clock_utc_us();
+	if (message->fate == MESSAGE_OPEN)
+		p->transform->ops->apply(p->transform, batch, message);
+	message->json = NULL;
+}
+
+static bool has_aged(const struct batch *batch)
+{
+	/* The clock is asked once in a while: it is not free at a million records a second. */
+	return batch->message_count % 64 == 0 && clock_mono_ms() - batch->opened_ms >= BATCH_AGE_MS;
+}
+
+bool pipeline_fill(struct pipeline *p, struct batch *batch, int64_t until_ms, struct error *err)
+{
+	while (!batch_is_full(batch)) {
+		switch (p->source->ops->pull(p->source, batch, until_ms, err)) {
+		case PULLED_MESSAGE:
+			if (batch->message_count == 1) {
+				batch->opened_ms = clock_mono_ms();
+				until_ms = batch->opened_ms + BATCH_AGE_MS;
+			}
+			take_message(p, batch);
+			if (has_aged(batch))
+				goto filled;
+			break;
+		case PULLED_END:
+			batch->is_last = true;
+			goto filled;
+		case PULLED_NOTHING:
+			goto filled;
+		case PULLED_FAILED:
+			return false;
+		}
+	}
+filled:
+	p->source->ops->mark(p->source, batch);
+	crash_point(batch_read);
+	return true;
+}
+
+/*
+ * The writer's half
+ */
+
+static const struct refusal *first_refusal(const struct batch *batch, const struct message *message,
+                                           enum verdict verdict)
+{
+	for (uint32_t i = 0; i < message->record_count; i++) {
+		const struct record *record = &batch->records[message->first_record + i];
+
+		if (record->verdict == verdict)
+			return record->refusal;
+	}
+	return NULL;
+}
+
+/* What the sink decided shows on the message too: the first refused record is its reason. */
+static bool is_letter(const struct batch *batch, struct message *message)
+{
+	const struct refusal *refusal;
+
+	if (message->fate == MESSAGE_REFUSED)
+		return true;
+	if (message->fate == MESSAGE_FILTERED)
+		return false;
+	refusal = first_refusal(batch, message, VERDICT_REFUSED);
+	if (refusal)
+		message->refusal = refusal;
+	return refusal != NULL;
+}
+
+const char *pipeline_table_name(const struct pipeline *p, uint32_t table)
+{
+	return table < p->table_count ? p->table_names[table] : "-";
+}
+
+static bool store_message(struct pipeline *p, const struct batch *batch, struct message *message, bool *is_open,
+                          struct error *err)
+{
+	const char *table = pipeline_table_name(p, message->table);
+	bool letter = is_letter(batch, message);
+	const struct refusal *parked = letter ? NULL : first_refusal(batch, message, VERDICT_PARKED);
+
+	if (!letter && !parked)
+		return true;
+	if (!*is_open && !dlq_begin(p->dlq, err))
+		return false;
+	*is_open = true;
+	return letter ? dlq_keep(p->dlq, batch, message, table, err) : dlq_park(p->dlq, message, table, parked, err);
+}
+
+static bool store_changes(struct pipeline *p, const struct batch *batch, bool *is_open, struct error *err)
+{
+	if ((batch->changes || batch->notes) && !*is_open) {
+		if (!dlq_begin(p->dlq, err))
+			return false;
+		*is_open = true;
+	}
+	for (const struct schema_change *c = batch->changes; c; c = c->next) {
+		const struct message *by = c->before < batch->record_count
+		                                   ? &batch->messages[batch->records[c->before].message]
+		                                   : NULL;
+
+		if (!dlq_schema_changed(p->dlq, pipeline_table_name(p, c->table), c->schema, c->why, by, err))
+			return false;
+	}
+	for (const struct batch_note *n = batch->notes; n; n = n->next) {
+		if (!dlq_note(p->dlq, pipeline_table_name(p, n->table), n->column, n->code, n->count, n->text, err))
+			return false;
+	}
+	return true;
+}
+
+/* Letters, parked messages, timeline: one transaction of the job's own store, before the rows commit. After a crash
+ * between the two a message is met again and stored once; it can never be forgotten. */
+static bool store_letters(struct pipeline *p, struct batch *batch, struct error *err)
+{
+	bool is_open = false;
+	bool is_fine = true;
+
+	for (size_t i = 0; is_fine && i < batch->message_count; i++)
+		is_fine = store_message(p, batch, &batch->messages[i], &is_open, err);
+	is_fine = is_fine && store_changes(p, batch, &is_open, err);
+	if (!is_open)
+		return is_fine;
+	crash_point(letters_written);
+	if (!is_fine || !dlq_commit(p->dlq, err)) {
+		dlq_rollback(p->dlq);
+		return because(err, "storing dead letters of batch %" PRIu64, batch->number);
+	}
+	crash_point(letters_committed);
+	return true;
+}
+
+static void learn_tables(struct pipeline *p, const struct batch *batch)
+{
+	for (const struct schema_change *c = batch->changes; c; c = c->next) {
+		if (c->schema)
+			pipeline_learn_table(p, c->table, c->schema);
+	}
+}
+
+static bool count_batch(struct pipeline *p, const struct batch *batch,
+                        void (*adjust)(struct pipeline *p, struct ledger *added), struct ledger *out_sum,
+                        struct error *err)
+{
+	*out_sum = (struct ledger){ 0 };
+	memset(p->added, 0, (p->table_count + 1) * sizeof(*p->added));
+	if (!ledger_count(p->added, p->table_count, batch))
+		return fail(err, ERROR_BUG, "ledger_mismatch", "batch %" PRIu64 " has a record without a verdict",
+		            batch->number);
+	if (adjust)
+		adjust(p, p->added);
+	for (size_t i = 0; i <= p->table_count; i++)
+		ledger_add(out_sum, &p->added[i]);
+	return true;
+}
+
+static bool write_once(struct pipeline *p, struct batch *batch,
+                       void (*adjust)(struct pipeline *p, struct ledger *added), struct ledger *out_sum,
+                       struct error *err)
+{
+	learn_tables(p, batch);
+	return p->sink->ops->write(p->sink, batch, err) && store_letters(p, batch, err) &&
+	       count_batch(p, batch, adjust, out_sum, err) &&
+	       p->sink->ops->commit(p->sink, &batch->end, p->added, p->table_count, err);
+}
+
+/* Verdicts before the sink had a say, so that a batch that failed as a whole can be written again. */
+static uint8_t *keep_verdicts(const struct batch *batch)
+{
+	uint8_t *kept = arena_alloc(batch->arena, batch->record_count + 1);
+
+	for (size_t i = 0; i < batch->record_count; i++)
+		kept[i] = (uint8_t)batch->records[i].verdict;
+	return kept;
+}
+
+static void restore_verdicts(struct batch *batch, const uint8_t *kept)
+{
+	for (size_t i = 0; i < batch->record_count; i++)
+		batch->records[i].verdict = (enum verdict)kept[i];
+}
+
+bool pipeline_write_rows(struct pipeline *p, struct batch *batch,
+                         void (*adjust)(struct pipeline *p, struct ledger *added), struct ledger *out_sum,
+                         struct error *err)
+{
+	uint8_t *kept = keep_verdicts(batch);
+
+	batch->number = p->next_batch;
+	if (!write_once(p, batch, adjust, out_sum, err)) {
+		p->sink->ops->rollback(p->sink);
+		restore_verdicts(batch, kept);
+		return false;
+	}
+	p->next_batch++;
+	return true;
+}
+
+bool pipeline_write(struct pipeline *p, struct batch *batch, struct error *err)
+{
+	struct ledger sum;
+
+	if (!pipeline_write_rows(p, batch, NULL, &sum, err))
+		return false;
+	ledger_add(&p->total, &sum);
+	progress_committed(p->progress, &sum);
+	return true;
+}

@@ -1,0 +1,81 @@
+/*
+ * source -> transform -> sink, and the one promise that everything else serves:
+ *
+ *   a source is told "confirmed" only after every record before that position
+ *   is in the destination, in the dead-letter store, or parked.
+ *
+ * A pipeline is a value: nothing here knows that it runs in threads. Its two
+ * halves may: pipeline_fill belongs to the reader, pipeline_write to the writer.
+ */
+#ifndef WEIR_PIPELINE_PIPELINE_H
+#define WEIR_PIPELINE_PIPELINE_H
+
+#include "options/options.h"
+#include "pipeline/progress.h"
+#include "record/batch.h"
+#include "sink/sink.h"
+#include "source/source.h"
+#include "transform/transform.h"
+
+struct dlq;
+
+/* Files of one job, absolute. */
+struct job_paths {
+	char *store;   /* jobs/NAME.db */
+	char *big;     /* jobs/NAME.big */
+};
+
+void job_paths_make(struct job_paths *out, const struct home *home, const char *job_name);
+void job_paths_clear(struct job_paths *paths);
+
+struct pipeline_setup {
+	const struct job_options *options;
+	const struct home *home;
+	struct progress *progress;
+	bool is_followed;   /* wait at the end of the feed for more */
+	bool from_start;    /* forget position and ledger first */
+
+	/* tests may put their own in place of what the options ask for */
+	const struct source_ops *source;
+	const struct transform_ops *transform;
+	const struct sink_ops *sink;
+};
+
+struct pipeline {
+	const struct job_options *options;
+	struct progress *progress;
+	struct job_paths paths;
+
+	/* the reader's */
+	struct source *source;
+	struct transform *transform;
+
+	/* the writer's */
+	struct sink *sink;
+	struct dlq *dlq;
+	char **table_names;      /* "DATASET.TABLE", index = table number */
+	size_t table_count;
+	struct ledger *added;    /* scratch: table_count + 1 */
+	struct ledger total;     /* committed, over all tables */
+	uint64_t next_batch;
+};
+
+/* Opens store, sink, transform and source, in this order, and compares what they know: a difference is
+ * `ledger_mismatch`. */
+struct pipeline *pipeline_open(const struct pipeline_setup *setup, struct error *err);
+void pipeline_close(struct pipeline *pipeline);
+
+/* Fills an empty batch: until it is full, BATCH_AGE_MS old, or `until_ms` passes with nothing to read. */
+bool pipeline_fill(struct pipeline *pipeline, struct batch *batch, int64_t until_ms, struct error *err);
+
+/* Stores letters and parked messages, writes rows, commits all with the position. False: nothing of the batch counts;
+ * it may be written again. */
+bool pipeline_write(struct pipeline *pipeline, struct batch *batch, struct error *err);
+
+/* Brings parked messages back whose cause has gone, before anything newer is read. */
+bool pipeline_unpark(struct pipeline *pipeline, struct error *err);
+
+/* The dataset that names a job's tables: the replica's where there is one. */
+const char *pipeline_dataset(const struct job_options *options);
+
+#endif

@@ -1,0 +1,162 @@
+/*
+ * What flows. A source adds messages, the transform turns each into records (or
+ * marks it filtered or refused), the sink answers with a verdict per record.
+ * Everything a batch points to lies in its arena.
+ */
+#ifndef WEIR_RECORD_BATCH_H
+#define WEIR_RECORD_BATCH_H
+
+#include "record/position.h"
+#include "record/schema.h"
+
+#define BATCH_RECORDS_MAX 5000
+#define BATCH_BYTES_MAX (8u << 20)
+#define BATCH_AGE_MS 50
+#define TABLE_NONE UINT32_MAX
+
+struct attribute {
+	struct span name, value;
+};
+
+/* A body that was too long to hold: it lies in the job's NAME.big/SHA256. */
+struct big_body {
+	uint64_t size;
+	char sha256[65];
+};
+
+/* Why a message or a record was refused or parked. */
+struct refusal {
+	const char *stage;    /* "source", "decode", "map", "write" */
+	const char *code;     /* a row of reasons.def */
+	const char *message;  /* for people, lower case, no full stop */
+	struct span column;   /* or empty */
+	struct span path;     /* in the payload: "after.tags[0]", or empty */
+};
+
+enum message_fate {
+	MESSAGE_OPEN,     /* its records decide */
+	MESSAGE_FILTERED, /* recognised as no row */
+	MESSAGE_REFUSED,  /* refused before any record could be made */
+};
+
+struct message {
+	struct span body;              /* exact bytes of first receipt; the head only if `big` */
+	bool body_is_null;             /* "data": null */
+	const struct big_body *big;
+	struct span id, key, publish;  /* empty: not there. publish: RFC 3339 as received */
+	const struct attribute *attrs; /* in the order received */
+	size_t attr_count;
+	uint64_t offset, line;         /* feed: first byte of its line; lines count from 1 */
+	int64_t received_us;
+	int64_t origin;                /* 0: the source of this run; set by dlq_unpark_next, read by dlq_keep and dlq_park */
+	const struct json_doc *json;   /* tokens of body if the source has them; only until the next pull */
+
+	/* filled by the transform */
+	uint32_t table;                /* index in the batch's job, or TABLE_NONE */
+	enum message_fate fate;
+	const struct refusal *refusal; /* MESSAGE_REFUSED, or the first refused record's */
+	uint32_t first_record, record_count;
+	struct span primary_key;       /* JSON text, if known */
+	const unsigned char *position; /* POSITION_BYTES, if known */
+};
+
+enum operation { OP_INSERT, OP_UPDATE, OP_DELETE, OP_READ, OP_TRUNCATE, OP_DROP, OPERATIONS };
+extern const char *const operation_names[OPERATIONS]; /* "INSERT" ... */
+
+enum verdict {
+	VERDICT_PENDING,
+	VERDICT_WRITTEN,
+	VERDICT_REPEATED, /* already was in the destination */
+	VERDICT_REFUSED,
+	VERDICT_PARKED,
+};
+
+/* One change to one table. */
+struct record {
+	uint32_t message;             /* index in the batch */
+	uint32_t table;               /* index in the job's list of tables */
+	enum operation operation;
+	enum verdict verdict;         /* the transform may refuse or park, the sink decides the rest */
+	const struct refusal *refusal;
+	unsigned char position[POSITION_BYTES];
+	struct span key;              /* _weir_key; empty: table event */
+	struct span old_key;          /* _weir_key of the row before a key change, or empty */
+	struct span full_record;      /* JSON text of the row; empty: DELETE, TRUNCATE */
+	struct span primary_key;      /* JSON text; empty: none */
+	struct span unavailable;      /* JSON list of column names; empty: none */
+	struct span proto;            /* Storage Write bytes of the changelog row, where the sink wants them */
+	int64_t timestamp_ms;
+};
+
+/* From record `before` on, table `table` has this schema (NULL: dropped). */
+struct schema_change {
+	uint32_t before;
+	uint32_t table;
+	const struct table_schema *schema;
+	const char *why;              /* "new table", "new column phone", ... for the timeline */
+	struct schema_change *next;
+};
+
+/* Something the operator should see once. */
+struct batch_note {
+	uint32_t table;               /* or TABLE_NONE */
+	const char *code;
+	const char *text;
+	uint64_t count;               /* e.g. values stored as NULL */
+	struct span column;
+	struct batch_note *next;
+};
+
+/* Behind the last message: what is confirmed when all of it is safe. Opaque to all but the source. */
+struct source_position {
+	struct span identity;         /* e.g. device, inode, hash of the head, as JSON */
+	uint64_t offset, line;
+};
+
+struct batch {
+	uint64_t number;
+	struct arena *arena;
+	struct message *messages;     /* arrays have room for BATCH_RECORDS_MAX */
+	size_t message_count;
+	struct record *records;       /* up to 2 a message */
+	size_t record_count;
+	struct schema_change *changes, **changes_end;
+	struct batch_note *notes;
+	struct source_position end;
+	int64_t opened_ms;
+	bool is_last;                 /* the source has no more */
+};
+
+struct batch *batch_new(void);
+void batch_free(struct batch *batch);
+void batch_reset(struct batch *batch);
+bool batch_is_full(const struct batch *batch);
+struct message *batch_add_message(struct batch *batch);         /* zeroed, table TABLE_NONE */
+struct record *batch_add_record(struct batch *batch, struct message *of); /* zeroed, linked to it */
+void batch_add_change(struct batch *batch, uint32_t table, const struct table_schema *schema, const char *why);
+void batch_add_note(struct batch *batch, uint32_t table, struct span column, const char *code, uint64_t count,
+                    const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* Marks a message or record refused; the texts are copied into the batch's arena. Returns false. */
+bool message_refuse(struct batch *batch, struct message *message, const char *stage, const char *code,
+                    struct span column, struct span path, const char *format, ...)
+	__attribute__((format(printf, 7, 8)));
+
+struct span message_attribute(const struct message *message, const char *name, bool *out_found);
+
+/*
+ * The ledger of one table: messages, and rows. received = written + filtered +
+ * dead_lettered + parked + in_flight.
+ */
+struct ledger {
+	uint64_t received, written, filtered, dead_lettered, parked, repeated, rows;
+};
+
+void ledger_add(struct ledger *to, const struct ledger *from);
+bool ledger_balances(const struct ledger *ledger, uint64_t in_flight);
+
+/* Counts a batch whose verdicts are final into one ledger a table: `tables` has `count` entries and
+ * one more at the end for TABLE_NONE. False (a bug) if a verdict is still pending. */
+bool ledger_count(struct ledger *tables, size_t count, const struct batch *batch);
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * The ledger: every message that was received is written, filtered, a dead
+ * letter, parked or in flight, and the sums agree.
+ */
+#include "record/batch.h"
+
+#include <assert.h>
+
+void ledger_add(struct ledger *to, const struct ledger *from)
+{
+	to->received += from->received;
+	to->written += from->written;
+	to->filtered += from->filtered;
+	to->dead_lettered += from->dead_lettered;
+	to->parked += from->parked;
+	to->repeated += from->repeated;
+	to->rows += from->rows;
+}
+
+bool ledger_balances(const struct ledger *l, uint64_t in_flight)
+{
+	return l->received == l->written + l->filtered + l->dead_lettered + l->parked + in_flight;
+}
+
+/* How many of a message's records have each verdict. */
+struct verdicts {
+	uint32_t of[VERDICT_PARKED + 1];
+};
+
+static struct verdicts verdicts_of(const struct batch *batch, const struct message *message)
+{
+	struct verdicts verdicts = { { 0 } };
+
+	for (uint32_t i = 0; i < message->record_count; i++)
+		verdicts.of[batch->records[message->first_record + i].verdict]++;
+	return verdicts;
+}
+
+/* A message that is open needs records, all of them decided. */
+static bool is_final(const struct batch *batch, const struct message *message)
+{
+	struct verdicts v;
+
+	if (message->fate != MESSAGE_OPEN)
+		return true;
+	v = verdicts_of(batch, message);
+	return message->record_count && !v.of[VERDICT_PENDING];
+}
+
+static void count_open(struct ledger *ledger, const struct batch *batch, const struct message *message)
+{
+	struct verdicts v = verdicts_of(batch, message);
+
+	ledger->rows += v.of[VERDICT_WRITTEN];
+	if (v.of[VERDICT_REFUSED])
+		ledger->dead_lettered++;
+	else if (v.of[VERDICT_PARKED])
+		ledger->parked++;
+	else
+		ledger->written++;
+	if (v.of[VERDICT_REPEATED] == message->record_count)
+		ledger->repeated++;
+}
+
+bool ledger_count(struct ledger *tables, size_t count, const struct batch *batch)
+{
+	for (size_t i = 0; i < batch->message_count; i++) {
+		if (!is_final(batch, &batch->messages[i]))
+			return false;
+	}
+	for (size_t i = 0; i < batch->message_count; i++) {
+		const struct message *message = &batch->messages[i];
+		struct ledger *ledger = &tables[message->table == TABLE_NONE ? count : message->table];
+
+		assert(message->table == TABLE_NONE || message->table < count);
+		ledger->received++;
+		ledger->filtered += message->fate == MESSAGE_FILTERED;
+		ledger->dead_lettered += message->fate == MESSAGE_REFUSED;
+		if (message->fate == MESSAGE_OPEN)
+			count_open(ledger, batch, message);
+	}
+	return true;
+}

@@ -1,0 +1,53 @@
+/*
+ * The destination's columns of one source table. A schema is immutable: a change
+ * makes a new one with version + 1, so that a batch in flight keeps its own.
+ */
+#ifndef WEIR_RECORD_SCHEMA_H
+#define WEIR_RECORD_SCHEMA_H
+
+#include "record/type.h"
+
+#define SCHEMA_COLUMNS_MAX 2000 /* local; BigQuery 10,000 */
+
+struct column {
+	struct span name;         /* in the destination */
+	struct span source_name;  /* in the message */
+	struct bq_type type;
+	uint16_t key_ordinal;     /* 1.. among the key columns, 0: not in the key */
+	bool is_provisional;      /* only NULL has been seen: STRING until the first real value */
+	bool is_inferred;         /* the type was guessed from values, not told by a schema */
+	bool is_wide;             /* INT64: a value beyond 2^53 has been seen, FLOAT64 would not be exact */
+};
+
+enum table_note {
+	NOTE_NO_KEY = 1,         /* changelog only; equal rows of one transaction may be taken for one */
+	NOTE_ORDER_BY_TIME = 2,
+	NOTE_ORDER_BY_LINE = 4,
+	NOTE_INFERRED = 8,       /* at least one column type is guessed */
+	NOTE_RENAMED = 16,       /* a column or the table has another name than in the source */
+	NOTE_NAME_COLLISION = 32,
+	NOTE_PLACEHOLDERS = 64,  /* unchanged large values have been seen */
+};
+
+struct table_schema {
+	struct span source;       /* "db.schema.table" as the source says; identity of the table */
+	struct span name;         /* of the replica table; the changelog adds "_changelog" */
+	uint32_t version;         /* from 1 */
+	uint32_t notes;           /* enum table_note */
+	size_t count;
+	const struct column *columns;
+	size_t key_count;
+	const uint16_t *keys;     /* indices of the key columns, in key order */
+	struct span history;      /* the transform's memory of epochs (server ids...); opaque, kept with the table */
+};
+
+/* A deep copy into the arena. */
+const struct table_schema *schema_copy(struct arena *arena, const struct table_schema *schema);
+
+/* Index of a column by destination name without regard to (ASCII and simple Unicode) case, or -1. */
+int schema_find(const struct table_schema *schema, struct span name);
+
+/* The same name but for (ASCII and simple Unicode) case, as BigQuery compares them. */
+bool name_equal(struct span a, struct span b);
+
+#endif

@@ -1,0 +1,183 @@
+/*
+ * Times from text: ISO 8601 as Debezium and databases write it, with years of
+ * any length, so that a date outside BigQuery's range is told from no date.
+ */
+#include "record/type_time_private.h"
+
+#define YEAR_DIGITS_MAX 12
+
+/* What is left of the text. */
+struct scan {
+	const char *at, *end;
+};
+
+static bool scan_char(struct scan *s, const char *any_of)
+{
+	if (s->at == s->end || !*s->at || !strchr(any_of, *s->at))
+		return false;
+	s->at++;
+	return true;
+}
+
+static bool scan_two(struct scan *s, unsigned most, unsigned *out)
+{
+	unsigned high, low;
+
+	if (s->end - s->at < 2)
+		return false;
+	high = (unsigned char)s->at[0] - '0';
+	low = (unsigned char)s->at[1] - '0';
+	if (high > 9 || low > 9 || high * 10 + low > most)
+		return false;
+	*out = high * 10 + low;
+	s->at += 2;
+	return true;
+}
+
+/* Four digits, or more with or without a sign. */
+static bool scan_year(struct scan *s, int64_t *out)
+{
+	bool is_negative = s->at < s->end && *s->at == '-';
+	const char *from;
+	int64_t year = 0;
+
+	scan_char(s, "+-");
+	from = s->at;
+	while (s->at < s->end && *s->at >= '0' && *s->at <= '9' && s->at - from < YEAR_DIGITS_MAX)
+		year = year * 10 + (*s->at++ - '0');
+	*out = is_negative ? -year : year;
+	return s->at - from >= 4;
+}
+
+static bool scan_date(struct scan *s, struct civil *out)
+{
+	if (!scan_year(s, &out->year) || !scan_char(s, "-") || !scan_two(s, 12, &out->month) || !scan_char(s, "-") ||
+	    !scan_two(s, 31, &out->day))
+		return false;
+	return out->month > 0 && out->day > 0 && out->day <= civil_month_days(out->year, out->month);
+}
+
+/* Digits behind the sixth are cut off. */
+static bool scan_fraction(struct scan *s, int64_t *us)
+{
+	const char *from;
+	int64_t unit = 100000;
+
+	if (!scan_char(s, "."))
+		return true;
+	for (from = s->at; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++, unit /= 10)
+		*us += (*s->at - '0') * unit;
+	return s->at > from;
+}
+
+/* 24:00:00 is the end of the day, 23:59:60 a leap second: both become the next moment. */
+static bool scan_clock(struct scan *s, int64_t *out)
+{
+	unsigned hour, minute, second = 0;
+	int64_t us = 0;
+
+	if (!scan_two(s, 24, &hour) || !scan_char(s, ":") || !scan_two(s, 59, &minute))
+		return false;
+	if (scan_char(s, ":") && (!scan_two(s, 60, &second) || !scan_fraction(s, &us)))
+		return false;
+	*out = ((hour * INT64_C(60) + minute) * 60 + second) * 1000000 + (second == 60 ? 0 : us);
+	return hour < 24 || *out == DAY_US;
+}
+
+/* Z, +01, +01:00, +0100, +01:00:30; nothing is UTC. */
+static bool scan_offset(struct scan *s, int64_t *out_us)
+{
+	unsigned hours = 0, minutes = 0, seconds = 0;
+	bool is_negative = s->at < s->end && *s->at == '-';
+
+	*out_us = 0;
+	if (scan_char(s, "Zz") || s->at == s->end)
+		return true;
+	if (!scan_char(s, "+-") || !scan_two(s, 23, &hours))
+		return false;
+	if (s->at < s->end) {
+		scan_char(s, ":");
+		if (!scan_two(s, 59, &minutes) || (scan_char(s, ":") && !scan_two(s, 59, &seconds)))
+			return false;
+	}
+	*out_us = ((hours * INT64_C(60) + minutes) * 60 + seconds) * 1000000;
+	if (is_negative)
+		*out_us = -*out_us;
+	return true;
+}
+
+static enum time_fault parse_words(enum bq_kind kind, struct span text, int64_t *out)
+{
+	if (kind == BQ_TIME)
+		return TIME_SYNTAX;
+	if (span_is(text, "infinity") || span_is(text, "Infinity"))
+		*out = INT64_MAX;
+	else if (span_is(text, "-infinity") || span_is(text, "-Infinity"))
+		*out = INT64_MIN;
+	else
+		return TIME_SYNTAX;
+	return time_clamp(kind, out);
+}
+
+static enum time_fault parse_clock(struct scan s, int64_t *out)
+{
+	int64_t offset, us;
+
+	if (!scan_clock(&s, &us) || !scan_offset(&s, &offset) || s.at != s.end)
+		return TIME_SYNTAX;
+	us -= offset;
+	if (offset) /* a time of day in UTC: the day does not count */
+		us = (us % DAY_US + DAY_US) % DAY_US;
+	*out = us;
+	return time_clamp(BQ_TIME, out);
+}
+
+static enum time_fault date_range(int64_t year)
+{
+	return year < 1 ? TIME_BELOW : year > 9999 ? TIME_ABOVE : TIME_FINE;
+}
+
+/* One year outside is kept: an offset may bring it back. */
+static enum time_fault parse_stamp(enum bq_kind kind, struct scan s, const struct civil *date, int64_t *out)
+{
+	int64_t offset, us = 0;
+
+	if (s.at < s.end && (!scan_char(&s, "Tt ") || !scan_clock(&s, &us)))
+		return TIME_SYNTAX;
+	scan_char(&s, " ");
+	if (!scan_offset(&s, &offset) || s.at != s.end)
+		return TIME_SYNTAX;
+	if (date->year < 0 || date->year > 10000) {
+		*out = date->year < 0 ? STAMP_LEAST : STAMP_MOST;
+		return date_range(date->year);
+	}
+	*out = civil_days(date) * DAY_US + us - offset;
+	return time_clamp(kind, out);
+}
+
+static enum time_fault parse_date(struct scan s, const struct civil *date, int64_t *out)
+{
+	scan_char(&s, "Zz");
+	if (s.at != s.end)
+		return TIME_SYNTAX;
+	*out = date->year < 1 ? DAYS_LEAST : DAYS_MOST;
+	if (date_range(date->year) == TIME_FINE)
+		*out = civil_days(date);
+	return date_range(date->year);
+}
+
+enum time_fault time_parse(enum bq_kind kind, struct span text, int64_t *out)
+{
+	struct scan s = { text.at, text.at + text.len };
+	struct civil date;
+
+	if (!text.len)
+		return TIME_SYNTAX;
+	if (kind == BQ_TIME)
+		return parse_clock(s, out);
+	if (!scan_date(&s, &date))
+		return parse_words(kind, text, out);
+	if (kind == BQ_DATE)
+		return parse_date(s, &date, out);
+	return parse_stamp(kind, s, &date, out);
+}

@@ -1,0 +1,216 @@
+/*
+ * A job in three threads: reader (source, transform), writer (sink, dead letters,
+ * position; the caller's thread), merger (replica). Batches go round between two
+ * mailboxes, so memory is bounded by their number; nothing else is shared but
+ * the flags in struct local.
+ */
+#include "base/clock.h"
+#include "base/crash.h"
+#include "base/mailbox.h"
+#include "pipeline/pipeline.h"
+#include "runner/runner.h"
+#include "runner/runner_private.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define BATCHES 4          /* one being filled, one being written, two between */
+#define IDLE_WAIT_MS 200   /* how soon a reader without input sees the drain flag */
+#define RETRY_FIRST_MS 100
+#define RETRY_MOST_MS 5000
+
+struct local {
+	const struct run_setup *setup;
+	struct pipeline *pipeline;
+	struct mailbox *empty, *filled;
+	struct merge_thread *merge;
+	pthread_t reader;
+	struct error reader_error;  /* read after the reader has ended */
+	bool reader_failed;
+	atomic_bool writer_failed;
+};
+
+bool run_should_end(const struct run_setup *setup)
+{
+	return atomic_load(setup->should_drain);
+}
+
+void run_say(const struct run_setup *setup, enum job_state state, const char *code, const char *sentence)
+{
+	progress_set_state(setup->progress, state, code, sentence);
+	if (setup->on_state)
+		setup->on_state(setup->context, state, code, sentence);
+}
+
+/*
+ * Reader
+ */
+
+static void keep_pace(const struct local *local, int64_t begun_ms, uint64_t messages)
+{
+	int64_t due_ms;
+
+	if (!local->setup->pace_messages_per_s)
+		return;
+	due_ms = begun_ms + (int64_t)(messages * 1000 / (uint64_t)local->setup->pace_messages_per_s);
+	while (clock_mono_ms() < due_ms && !run_should_end(local->setup))
+		clock_sleep_ms(20);
+}
+
+static uint64_t body_bytes(const struct batch *batch)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < batch->message_count; i++)
+		bytes += batch->messages[i].body.len;
+	return bytes;
+}
+
+/* True: the reader goes on. */
+static bool read_batch(struct local *local, struct batch *batch, uint64_t *messages)
+{
+	bool ends = run_should_end(local->setup);
+
+	batch_reset(batch);
+	if (!ends && !pipeline_fill(local->pipeline, batch, clock_mono_ms() + IDLE_WAIT_MS, &local->reader_error)) {
+		local->reader_failed = true;
+		ends = true;
+	}
+	*messages += batch->message_count;
+	progress_taken(local->setup->progress, batch->message_count, body_bytes(batch));
+	ends = ends || batch->is_last;
+	if (batch->message_count || batch->changes || batch->notes)
+		return mailbox_post(local->filled, batch, -1) == MAIL_TAKEN && !ends;
+	return mailbox_post(local->empty, batch, -1) == MAIL_TAKEN && !ends;
+}
+
+static void *reader_main(void *context)
+{
+	struct local *local = context;
+	int64_t begun_ms = clock_mono_ms();
+	uint64_t messages = 0;
+	void *batch;
+
+	while (mailbox_take(local->empty, &batch, -1) == MAIL_TAKEN && read_batch(local, batch, &messages))
+		keep_pace(local, begun_ms, messages);
+	mailbox_close(local->filled);
+	return NULL;
+}
+
+/*
+ * Writer
+ */
+
+static int64_t next_wait(int64_t wait_ms)
+{
+	return wait_ms * 2 < RETRY_MOST_MS ? wait_ms * 2 : RETRY_MOST_MS;
+}
+
+/* A full disk or a locked file is waited for, however long: the batch is kept and nothing is confirmed. */
+static bool write_with_patience(struct local *local, struct batch *batch, struct error *err)
+{
+	int64_t wait_ms = RETRY_FIRST_MS;
+	bool has_waited = false;
+	struct error failure = { 0 };
+
+	while (!pipeline_write(local->pipeline, batch, &failure)) {
+		if (error_policies[failure.kind].batch != BATCH_RETRY) {
+			*err = failure;
+			return false;
+		}
+		if (!has_waited)
+			run_say(local->setup, STATE_WAITING, failure.code, failure.message);
+		has_waited = true;
+		clock_sleep_ms(wait_ms);
+		wait_ms = next_wait(wait_ms);
+		failure = (struct error){ 0 };
+	}
+	if (has_waited)
+		run_say(local->setup, STATE_OK, "", "goes on");
+	return true;
+}
+
+static bool write_batches(struct local *local, struct error *err)
+{
+	void *item;
+
+	while (mailbox_take(local->filled, &item, -1) == MAIL_TAKEN) {
+		struct batch *batch = item;
+
+		if (!write_with_patience(local, batch, err))
+			return false;
+		crash_point(confirmed);
+		merge_thread_wake(local->merge, batch->record_count);
+		if (mailbox_post(local->empty, batch, -1) != MAIL_TAKEN)
+			batch_free(batch);
+		if (merge_thread_failed(local->merge, err))
+			return false;
+	}
+	return true;
+}
+
+/* After a failure the reader may still wait for room: closing both boxes lets it end. */
+static void end_reader(struct local *local)
+{
+	mailbox_close(local->empty);
+	mailbox_close(local->filled);
+	pthread_join(local->reader, NULL);
+}
+
+static void free_batches(struct mailbox *box)
+{
+	void *batch;
+
+	while (mailbox_take(box, &batch, 0) == MAIL_TAKEN)
+		batch_free(batch);
+	mailbox_free(box);
+}
+
+static bool run_threads(struct local *local, struct error *err)
+{
+	bool is_fine;
+
+	local->empty = mailbox_new(BATCHES);
+	local->filled = mailbox_new(BATCHES);
+	for (int i = 0; i < BATCHES; i++)
+		mailbox_post(local->empty, batch_new(), 0);
+	pthread_create(&local->reader, NULL, reader_main, local);
+	is_fine = write_batches(local, err);
+	end_reader(local);
+	free_batches(local->empty);
+	free_batches(local->filled);
+	if (is_fine && local->reader_failed) {
+		*err = local->reader_error;
+		is_fine = false;
+	}
+	return is_fine;
+}
+
+bool run_local(const struct run_setup *setup, struct error *err)
+{
+	struct local local = { .setup = setup };
+	struct pipeline_setup pipeline_setup = {
+		.options = setup->options,
+		.home = setup->home,
+		.progress = setup->progress,
+		.is_followed = !setup->until_idle,
+		.from_start = setup->from_start,
+	};
+	bool is_fine;
+
+	if (!(local.pipeline = pipeline_open(&pipeline_setup, err)))
+		return false;
+	if (!(local.merge = merge_thread_start(setup, err))) {
+		pipeline_close(local.pipeline);
+		return false;
+	}
+	run_say(setup, STATE_OK, "", "running");
+	is_fine = pipeline_unpark(local.pipeline, err) && run_threads(&local, err);
+	/* What is committed is merged even if the reader failed: the replica shows what is safe. */
+	is_fine = merge_thread_finish(local.merge, is_fine ? err : NULL) && is_fine;
+	crash_point(drained);
+	if (setup->out_note)
+		local.pipeline->source->ops->note(local.pipeline->source, setup->out_note);
+	pipeline_close(local.pipeline);
+	return is_fine;
+}

@@ -1,0 +1,192 @@
+/*
+ * The merger's thread: it sleeps until changes have waited updateFrequencySecs,
+ * or 100,000 of them wait, or the job ends; then it merges until nothing waits.
+ */
+#include "base/clock.h"
+#include "runner/runner_private.h"
+#include "sink/sink.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define MERGE_CHANGES 100000
+#define RETRY_FIRST_MS 100
+#define RETRY_MOST_MS 5000
+
+struct merge_thread {
+	const struct run_setup *setup;
+	bool has_thread;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	uint64_t waiting;     /* changes committed since the last merge began */
+	int64_t due_ms;       /* when the oldest of them has waited long enough */
+	bool is_ending;
+	bool has_failed;
+	struct error failure;
+};
+
+static void set_failed(struct merge_thread *merge, const struct error *failure)
+{
+	pthread_mutex_lock(&merge->lock);
+	merge->has_failed = true;
+	merge->failure = *failure;
+	pthread_mutex_unlock(&merge->lock);
+}
+
+static void wait_until_ms(struct merge_thread *merge, int64_t due_ms)
+{
+	int64_t left_ms = due_ms - clock_mono_ms();
+	struct timespec until;
+
+	if (left_ms <= 0)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += left_ms / 1000;
+	until.tv_nsec += left_ms % 1000 * 1000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000;
+	}
+	pthread_cond_timedwait(&merge->wake, &merge->lock, &until);
+}
+
+/* Waits for work. False: the job ends (after a last merge). */
+static bool wait_for_work(struct merge_thread *merge)
+{
+	bool goes_on;
+
+	pthread_mutex_lock(&merge->lock);
+	while (!merge->is_ending && merge->waiting < MERGE_CHANGES) {
+		if (!merge->waiting)
+			pthread_cond_wait(&merge->wake, &merge->lock);
+		else if (clock_mono_ms() >= merge->due_ms)
+			break;
+		else
+			wait_until_ms(merge, merge->due_ms);
+	}
+	merge->waiting = 0;
+	goes_on = !merge->is_ending;
+	pthread_mutex_unlock(&merge->lock);
+	return goes_on;
+}
+
+/* One step; a full disk or a locked file is waited for. */
+static bool step_with_patience(struct merge_thread *merge, struct merger *merger, struct merge_result *result)
+{
+	int64_t wait_ms = RETRY_FIRST_MS;
+	struct error failure = { 0 };
+	bool has_waited = false;
+
+	while (!merger_step(merger, NULL, result, &failure)) {
+		if (error_policies[failure.kind].batch != BATCH_RETRY) {
+			set_failed(merge, &failure);
+			return false;
+		}
+		if (!has_waited)
+			run_say(merge->setup, STATE_WAITING, failure.code, failure.message);
+		has_waited = true;
+		clock_sleep_ms(wait_ms);
+		wait_ms = wait_ms * 2 < RETRY_MOST_MS ? wait_ms * 2 : RETRY_MOST_MS;
+		failure = (struct error){ 0 };
+	}
+	if (has_waited)
+		run_say(merge->setup, STATE_OK, "", "goes on");
+	return true;
+}
+
+static bool merge_all(struct merge_thread *merge, struct merger *merger)
+{
+	struct merge_result result = { .has_more = true };
+
+	while (result.has_more) {
+		if (!step_with_patience(merge, merger, &result))
+			return false;
+	}
+	return true;
+}
+
+static void *merge_main(void *context)
+{
+	struct merge_thread *merge = context;
+	struct sink_setup setup = {
+		.options = merge->setup->options,
+		.warehouse = merge->setup->home->warehouse,
+		.cache_bytes = merge->setup->options->local_cache_bytes / 2,
+	};
+	struct error failure = { 0 };
+	struct merger *merger = merger_open(&setup, &failure);
+
+	if (!merger) {
+		set_failed(merge, &failure);
+		return NULL;
+	}
+	while (wait_for_work(merge)) {
+		if (!merge_all(merge, merger))
+			break;
+	}
+	if (!merge->has_failed)
+		merge_all(merge, merger);
+	merger_close(merger);
+	return NULL;
+}
+
+struct merge_thread *merge_thread_start(const struct run_setup *setup, struct error *err)
+{
+	struct merge_thread *merge = memory_zalloc(sizeof(*merge));
+	pthread_condattr_t attributes;
+
+	(void)err;
+	merge->setup = setup;
+	pthread_mutex_init(&merge->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&merge->wake, &attributes);
+	pthread_condattr_destroy(&attributes);
+	merge->waiting = 1; /* what an earlier run left unmerged */
+	merge->has_thread = setup->options->replication_mode == REPLICATION_MERGE;
+	if (merge->has_thread)
+		pthread_create(&merge->thread, NULL, merge_main, merge);
+	return merge;
+}
+
+void merge_thread_wake(struct merge_thread *merge, uint64_t new_changes)
+{
+	pthread_mutex_lock(&merge->lock);
+	if (!merge->waiting)
+		merge->due_ms = clock_mono_ms() + merge->setup->options->update_frequency_secs * 1000;
+	merge->waiting += new_changes;
+	pthread_cond_signal(&merge->wake);
+	pthread_mutex_unlock(&merge->lock);
+}
+
+bool merge_thread_failed(struct merge_thread *merge, struct error *out_err)
+{
+	bool has_failed;
+
+	pthread_mutex_lock(&merge->lock);
+	has_failed = merge->has_failed;
+	if (has_failed)
+		*out_err = merge->failure;
+	pthread_mutex_unlock(&merge->lock);
+	return has_failed;
+}
+
+bool merge_thread_finish(struct merge_thread *merge, struct error *err)
+{
+	bool is_fine;
+
+	pthread_mutex_lock(&merge->lock);
+	merge->is_ending = true;
+	pthread_cond_signal(&merge->wake);
+	pthread_mutex_unlock(&merge->lock);
+	if (merge->has_thread)
+		pthread_join(merge->thread, NULL);
+	is_fine = !merge->has_failed;
+	if (!is_fine && err)
+		*err = merge->failure;
+	pthread_cond_destroy(&merge->wake);
+	pthread_mutex_destroy(&merge->lock);
+	free(merge);
+	return is_fine;
+}

@@ -1,0 +1,32 @@
+/*
+ * Who runs a job: a pipeline in threads of this process. The calling thread is
+ * the writer (sink, dead letters, position); it makes a reader, and a merger
+ * where the job has a replica.
+ */
+#ifndef WEIR_RUNNER_RUNNER_H
+#define WEIR_RUNNER_RUNNER_H
+
+#include "base/error.h"
+#include "options/options.h"
+#include "pipeline/progress.h"
+
+#include <stdatomic.h>
+
+struct run_setup {
+	const struct job_options *options;
+	const struct home *home;
+	struct progress *progress;
+	bool until_idle;            /* end when the source has no more and all is merged */
+	bool from_start;
+	atomic_bool *should_drain;  /* set from outside: finish what is in flight, merge, end */
+	int64_t pace_messages_per_s; /* 0: as fast as it goes; the demo on a terminal is paced */
+	/* A sentence for people when the job begins to wait or goes on; from any of its threads. */
+	void (*on_state)(void *context, enum job_state state, const char *code, const char *sentence);
+	void *context;
+	struct error *out_note;     /* filled at the end if the source has one (a last line cut off); kind NONE: none */
+};
+
+/* Runs to the end. False: the job stopped by an error (needs you). */
+bool run_local(const struct run_setup *setup, struct error *err);
+
+#endif

@@ -1,0 +1,225 @@
+/*
+ * A replica's columns follow those of the changelog: the table is made, gets new
+ * columns, or is copied when a declaration changes, for SQLite cannot change one.
+ */
+#include "sink/replica_private.h"
+
+static bool has_rowid_key(const struct table_schema *schema)
+{
+	const struct bq_type *type = schema->key_count == 1 ? &schema->columns[schema->keys[0]].type : NULL;
+
+	return type && type->kind == BQ_INT64 && !type->is_array;
+}
+
+static void add_column(struct text *sql, const struct column *column)
+{
+	sql_name(sql, column->name);
+	text_add_char(sql, ' ');
+	text_add(sql, bq_type_local(&column->type));
+}
+
+static void add_keys(struct text *sql, const struct table_schema *schema)
+{
+	text_add(sql, ", PRIMARY KEY(");
+	for (size_t i = 0; i < schema->key_count; i++) {
+		text_add(sql, i ? ", " : "");
+		sql_name(sql, schema->columns[schema->keys[i]].name);
+	}
+	text_add(sql, ")) WITHOUT ROWID");
+}
+
+static bool table_create(struct replica *replica, struct span name, const struct table_schema *schema,
+                         struct error *err)
+{
+	struct text *sql = sql_new("CREATE TABLE ");
+	bool has_rowid = has_rowid_key(schema);
+
+	sql_name(sql, name);
+	text_add_char(sql, '(');
+	for (size_t i = 0; i < schema->count; i++) {
+		add_column(sql, &schema->columns[i]);
+		text_add(sql, has_rowid && i == schema->keys[0] ? " PRIMARY KEY, " : ", ");
+	}
+	text_add(sql, "_weir_position BLOB NOT NULL");
+	if (has_rowid)
+		text_add_char(sql, ')');
+	else
+		add_keys(sql, schema);
+	return sql_run(sql, replica->store, err);
+}
+
+static bool column_add(struct replica *replica, const struct column *column, struct error *err)
+{
+	struct text *sql = sql_new("ALTER TABLE ");
+
+	sql_name(sql, replica->name);
+	text_add(sql, " ADD COLUMN ");
+	add_column(sql, column);
+	return sql_run(sql, replica->store, err);
+}
+
+/* The old value as a value of the new type. */
+static void add_converted(struct text *sql, const struct column *from, const struct column *to)
+{
+	OWNED(text) type = text_new(64u << 10);
+
+	if (strcmp(bq_type_local(&to->type), "TEXT") == 0 && strcmp(bq_type_local(&from->type), "TEXT") != 0) {
+		text_add(sql, "weir_text(");
+		sql_name(sql, from->name);
+		bq_type_print(type, &from->type);
+		text_add_format(sql, ", '%s')", type->at);
+	} else if (to->type.kind == BQ_FLOAT64 && from->type.kind == BQ_INT64) {
+		text_add(sql, "CAST(");
+		sql_name(sql, from->name);
+		text_add(sql, " AS REAL)");
+	} else {
+		sql_name(sql, from->name);
+	}
+}
+
+static bool rows_copy(struct replica *replica, struct span to, const struct table_schema *schema, struct error *err)
+{
+	struct text *sql = sql_new("INSERT INTO ");
+	OWNED(text) values = text_new(LOCAL_SQL_MAX);
+
+	sql_name(sql, to);
+	text_add_char(sql, '(');
+	for (size_t i = 0; i < schema->count; i++) {
+		int old = schema_find(&replica->schema, schema->columns[i].name);
+
+		if (old < 0)
+			continue;
+		sql_name(sql, schema->columns[i].name);
+		add_converted(values, &replica->schema.columns[old], &schema->columns[i]);
+		text_add(sql, ", ");
+		text_add(values, ", ");
+	}
+	text_add(sql, "_weir_position) SELECT ");
+	if (values->is_full)
+		sql->is_full = true;
+	text_add_span(sql, text_span(values));
+	text_add(sql, "_weir_position FROM ");
+	sql_name(sql, replica->name);
+	return sql_run(sql, replica->store, err);
+}
+
+static bool table_replace(struct replica *replica, struct span by, struct error *err)
+{
+	struct text *sql = sql_new("DROP TABLE ");
+
+	sql_name(sql, replica->name);
+	text_add(sql, "; ALTER TABLE ");
+	sql_name(sql, by);
+	text_add(sql, " RENAME TO ");
+	sql_name(sql, replica->name);
+	return sql_run(sql, replica->store, err);
+}
+
+static bool table_copy(struct replica *replica, const struct table_schema *schema, struct error *err)
+{
+	struct span beside = span_of(arena_printf(replica->scratch, "_weir_new_%.*s", SPAN_ARG(replica->name)));
+
+	return table_create(replica, beside, schema, err) && rows_copy(replica, beside, schema, err) &&
+	       table_replace(replica, beside, err);
+}
+
+static bool columns_add(struct replica *replica, const struct table_schema *schema, struct error *err)
+{
+	for (size_t i = 0; i < schema->count; i++) {
+		if (schema_find(&replica->schema, schema->columns[i].name) < 0 &&
+		    !column_add(replica, &schema->columns[i], err))
+			return false;
+	}
+	return true;
+}
+
+/* What the table will have: the target's columns, then old ones that the target lacks (a source may drop a column;
+ * what was there stays readable as NULL in new rows). */
+static const struct table_schema *schema_join(struct replica *replica, const struct table_schema *target)
+{
+	const struct table_schema *old = &replica->schema;
+	struct table_schema joined = *target;
+	struct column *columns = arena_alloc(replica->scratch, (target->count + old->count + 1) * sizeof(*columns));
+
+	memcpy(columns, target->columns, target->count * sizeof(*columns));
+	joined.count = target->count;
+	for (size_t i = 0; i < old->count; i++) {
+		if (schema_find(target, old->columns[i].name) >= 0)
+			continue;
+		columns[joined.count] = old->columns[i];
+		columns[joined.count++].key_ordinal = 0;
+	}
+	joined.columns = columns;
+	return schema_copy(replica->scratch, &joined);
+}
+
+static bool is_same_column(const struct column *a, const struct column *b)
+{
+	return span_equal(a->name, b->name) && bq_type_equal(&a->type, &b->type) && a->key_ordinal == b->key_ordinal &&
+	       a->is_provisional == b->is_provisional;
+}
+
+static bool is_same(const struct table_schema *a, const struct table_schema *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++) {
+		if (!is_same_column(&a->columns[i], &b->columns[i]))
+			return false;
+	}
+	return true;
+}
+
+/* A declaration changes: ALTER TABLE cannot do it. */
+static bool needs_copy(const struct table_schema *old, const struct table_schema *schema)
+{
+	if (has_rowid_key(old) != has_rowid_key(schema))
+		return true;
+	for (size_t i = 0; i < schema->count; i++) {
+		int at = schema_find(old, schema->columns[i].name);
+
+		if (at >= 0 && strcmp(bq_type_local(&old->columns[at].type), bq_type_local(&schema->columns[i].type)) != 0)
+			return true;
+	}
+	return false;
+}
+
+static bool table_shape(struct replica *replica, const struct table_schema *schema, struct error *err)
+{
+	if (!replica->schema.count)
+		return table_create(replica, replica->name, schema, err);
+	return needs_copy(&replica->schema, schema) ? table_copy(replica, schema, err) : columns_add(replica, schema, err);
+}
+
+/* Other key columns make other rows: only a rebuild can tell which. */
+static bool key_check(const struct replica *replica, const struct table_schema *schema, struct error *err)
+{
+	const struct table_schema *old = &replica->schema;
+	bool is_same_key = old->key_count == schema->key_count;
+
+	for (size_t i = 0; is_same_key && i < old->key_count; i++)
+		is_same_key = span_equal(old->columns[old->keys[i]].name, schema->columns[schema->keys[i]].name);
+	if (!old->count || is_same_key)
+		return true;
+	return fail(err, ERROR_CONFIG, "key_changed", "the key columns of table '%.*s' are others than those its replica "
+	            "was made with", SPAN_ARG(replica->name));
+}
+
+bool replica_follow(struct replica *replica, const struct table_schema *target, struct error *err)
+{
+	const struct table_schema *schema;
+	bool is_fine;
+
+	if (is_same(&replica->schema, target))
+		return true;
+	schema = schema_join(replica, target);
+	if (is_same(&replica->schema, schema))
+		return true;
+	replica_forget_statements(replica);
+	is_fine = key_check(replica, schema, err) && table_shape(replica, schema, err);
+	is_fine = is_fine && catalog_columns_write(replica->store, replica->name, PART_TABLE, schema, err);
+	if (is_fine)
+		replica->schema = *schema_copy(replica->arena, schema);
+	arena_reset(replica->scratch);
+	return is_fine;
+}

@@ -1,0 +1,65 @@
+/*
+ * weir_text(value, type): the canonical text of a stored value, for columns that
+ * become STRING.
+ */
+#include "sink/local_private.h"
+
+#include "base/hash.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void result_text(sqlite3_context *context, const char *text)
+{
+	sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+}
+
+static void bytes_text(sqlite3_context *context, sqlite3_value *value)
+{
+	const char *at = sqlite3_value_blob(value);
+	size_t len = (size_t)sqlite3_value_bytes(value);
+	char *coded = memory_alloc(base64_room(len) + 1);
+	size_t coded_len = base64_encode(span_make(at, len), coded);
+
+	sqlite3_result_text64(context, coded, coded_len, free, SQLITE_UTF8);
+}
+
+static void integer_text(sqlite3_context *context, sqlite3_value *value, const char *type)
+{
+	char text[32];
+
+	if (type && strcmp(type, "BOOL") == 0) {
+		result_text(context, sqlite3_value_int(value) ? "true" : "false");
+		return;
+	}
+	snprintf(text, sizeof(text), "%" PRId64, (int64_t)sqlite3_value_int64(value));
+	result_text(context, text);
+}
+
+static void text_function(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	char text[32];
+
+	(void)count;
+	switch (sqlite3_value_type(values[0])) {
+	case SQLITE_INTEGER:
+		integer_text(context, values[0], (const char *)sqlite3_value_text(values[1]));
+		return;
+	case SQLITE_FLOAT:
+		real_text(sqlite3_value_double(values[0]), text);
+		result_text(context, text);
+		return;
+	case SQLITE_BLOB:
+		bytes_text(context, values[0]);
+		return;
+	default: /* NULL and text stay what they are */
+		sqlite3_result_value(context, values[0]);
+	}
+}
+
+bool value_register(sqlite3 *db)
+{
+	return sqlite3_create_function_v2(db, "weir_text", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
+	                                  text_function, NULL, NULL, NULL) == SQLITE_OK;
+}

@@ -1,0 +1,512 @@
+/*
+ * The merger: changes above a replica's watermark, folded and sorted, become rows.
+ * Reading and folding hold no lock; rows and watermark commit together.
+ */
+#include "sink/local_private.h"
+
+#include "base/crash.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define STEP_CHANGES_MAX 100000
+#define STEP_BYTES_MAX (24u << 20)
+#define REPLICAS_OPEN 16
+
+struct open_replica {
+	struct replica *replica;
+	sqlite3_stmt *read;
+};
+
+struct merger {
+	struct store *replica_store, *changelog_store;
+	struct arena *catalog;                 /* tables as of the last look */
+	struct catalog_table *tables;
+	size_t table_count;
+	char *job, *changelog_dataset;
+	struct arena *arena;                   /* of one step */
+	struct fold fold;
+	struct open_replica open[REPLICAS_OPEN];
+	size_t next_victim;
+};
+
+/*
+ * Opening
+ */
+
+static bool has_replica(const struct job_options *options, struct error *err)
+{
+	if (options->replication_mode == REPLICATION_MERGE)
+		return true;
+	return fail(err, ERROR_CONFIG, "no_replica", "job '%s' has no replica that is merged; only replicationMode merge has "
+	            "one", options->name);
+}
+
+static bool stores_open(struct merger *merger, const struct sink_setup *setup, struct error *err)
+{
+	const struct job_options *options = setup->options;
+	struct store *store = local_open(setup->warehouse, options->change_log_dataset, STORE_WRITE, 0, 0, err);
+
+	if (!store)
+		return false;
+	store_close(store); /* it exists now */
+	merger->replica_store = local_open(setup->warehouse, options->replica_dataset, STORE_WRITE,
+	                                   setup->cache_bytes / 8 * 7, LOCAL_CHECKPOINT_PAGES, err);
+	if (!merger->replica_store)
+		return false;
+	merger->changelog_store = local_open(setup->warehouse, options->change_log_dataset, STORE_READ,
+	                                     setup->cache_bytes / 8, 0, err);
+	return merger->changelog_store;
+}
+
+struct merger *merger_open(const struct sink_setup *setup, struct error *err)
+{
+	struct merger *merger;
+
+	if (!has_replica(setup->options, err))
+		return NULL;
+	merger = memory_zalloc(sizeof(*merger));
+	merger->job = memory_string(setup->options->name);
+	merger->changelog_dataset = memory_string(setup->options->change_log_dataset);
+	merger->catalog = arena_new(64u << 10);
+	merger->arena = arena_new(1u << 20);
+	fold_init(&merger->fold, merger->arena);
+	if (!stores_open(merger, setup, err)) {
+		merger_close(merger);
+		return NULL;
+	}
+	return merger;
+}
+
+static void replicas_close(struct merger *merger)
+{
+	for (size_t i = 0; i < REPLICAS_OPEN; i++) {
+		sqlite3_finalize(merger->open[i].read);
+		replica_free(merger->open[i].replica);
+		merger->open[i] = (struct open_replica){ 0 };
+	}
+}
+
+void merger_close(struct merger *merger)
+{
+	if (!merger)
+		return;
+	replicas_close(merger);
+	store_close(merger->changelog_store);
+	store_close(merger->replica_store);
+	fold_free(&merger->fold);
+	arena_free(merger->arena);
+	arena_free(merger->catalog);
+	free(merger->changelog_dataset);
+	free(merger->job);
+	free(merger);
+}
+
+/*
+ * Which table
+ */
+
+static bool catalog_refresh(struct merger *merger, struct error *err)
+{
+	arena_reset(merger->catalog);
+	return catalog_tables_read(merger->changelog_store, merger->job, true, merger->catalog, &merger->tables,
+	                           &merger->table_count, err);
+}
+
+static sqlite3_stmt *read_prepare(struct merger *merger, struct span changelog, struct error *err)
+{
+	struct text *sql = sql_new(
+		"SELECT rowid, _weir_key, _weir_position, operation, _weir_old_key, _weir_unavailable, fullRecord, "
+		"primaryKey IS NULL FROM ");
+
+	sql_name(sql, changelog);
+	text_add(sql, " WHERE rowid > ?1 ORDER BY rowid");
+	return sql_prepare(sql, merger->changelog_store, err);
+}
+
+static bool replica_make(struct merger *merger, struct span name, struct open_replica *place, struct error *err)
+{
+	struct replica_source source = { merger->changelog_dataset, changelog_name(merger->catalog, name) };
+
+	sqlite3_finalize(place->read);
+	replica_free(place->replica);
+	*place = (struct open_replica){ 0 };
+	place->read = read_prepare(merger, source.changelog, err);
+	place->replica = place->read ? replica_open(merger->replica_store, name, &source, err) : NULL;
+	return place->replica;
+}
+
+static struct open_replica *replica_get(struct merger *merger, struct span name, struct error *err)
+{
+	struct open_replica *place;
+
+	for (size_t i = 0; i < REPLICAS_OPEN; i++) {
+		place = &merger->open[i];
+		if (place->replica && place->read && span_equal(replica_name(place->replica), name))
+			return place;
+	}
+	place = &merger->open[merger->next_victim++ % REPLICAS_OPEN];
+	return replica_make(merger, name, place, err) ? place : NULL;
+}
+
+/* The watermark as stored, without opening the replica. */
+static bool watermark_read(struct store *store, struct span table, int64_t *out, struct error *err)
+{
+	sqlite3_stmt *stmt = store_prepare(store, "SELECT watermark FROM _weir_replica WHERE table_name=?1", err);
+	bool has_row = false;
+	bool is_fine;
+
+	if (!stmt)
+		return false;
+	store_bind_text(stmt, 1, table);
+	is_fine = store_step(store, stmt, &has_row, err);
+	if (is_fine)
+		*out = has_row ? sqlite3_column_int64(stmt, 0) : 0;
+	sqlite3_finalize(stmt);
+	return is_fine;
+}
+
+struct waiting {
+	int64_t changes;
+	int64_t since_us; /* when the first that waits was received */
+};
+
+static bool waiting_look(struct merger *merger, struct span name, int64_t watermark, struct waiting *out,
+                         struct error *err)
+{
+	struct text *sql = sql_new("SELECT (SELECT coalesce(max(rowid), 0) FROM ");
+	struct span changelog = changelog_name(merger->catalog, name);
+	sqlite3_stmt *stmt;
+	bool has_row = false;
+	bool is_fine;
+
+	sql_name(sql, changelog);
+	text_add(sql, "), (SELECT _weir_received FROM ");
+	sql_name(sql, changelog);
+	text_add(sql, " WHERE rowid > ?1 ORDER BY rowid LIMIT 1)");
+	if (!(stmt = sql_prepare(sql, merger->changelog_store, err)))
+		return false;
+	sqlite3_bind_int64(stmt, 1, watermark);
+	is_fine = store_step(merger->changelog_store, stmt, &has_row, err);
+	if (is_fine)
+		*out = (struct waiting){ sqlite3_column_int64(stmt, 0) - watermark, sqlite3_column_int64(stmt, 1) };
+	sqlite3_finalize(stmt);
+	return is_fine;
+}
+
+static bool table_waiting(struct merger *merger, const struct catalog_table *table, struct waiting *out,
+                          struct error *err)
+{
+	int64_t watermark;
+
+	*out = (struct waiting){ 0 };
+	if (!table->schema.key_count)
+		return true;
+	if (!watermark_read(merger->replica_store, table->schema.name, &watermark, err) ||
+	    !waiting_look(merger, table->schema.name, watermark, out, err))
+		return false;
+	if (out->changes < 0)
+		return fail(err, ERROR_BUG, "replica_ahead", "table '%.*s': its replica has merged %" PRId64 " changes more than "
+		            "the changelog holds", SPAN_ARG(table->schema.name), -out->changes);
+	return true;
+}
+
+bool merger_waiting(struct merger *merger, uint64_t *out_changes, struct error *err)
+{
+	uint64_t sum = 0;
+
+	if (!catalog_refresh(merger, err))
+		return false;
+	for (size_t i = 0; i < merger->table_count; i++) {
+		struct waiting waiting;
+
+		if (!table_waiting(merger, &merger->tables[i], &waiting, err))
+			return false;
+		sum += (uint64_t)waiting.changes;
+	}
+	*out_changes = sum;
+	return true;
+}
+
+/* The table that waits longest, or the named one; *out NULL: nothing waits. */
+static bool table_choose(struct merger *merger, const char *name, const struct catalog_table **out, bool *out_others,
+                         struct error *err)
+{
+	int64_t since_us = INT64_MAX;
+	size_t count = 0;
+
+	*out = NULL;
+	for (size_t i = 0; i < merger->table_count; i++) {
+		struct waiting waiting;
+
+		if (name && !span_is(merger->tables[i].schema.name, name))
+			continue;
+		if (!table_waiting(merger, &merger->tables[i], &waiting, err))
+			return false;
+		if (!waiting.changes)
+			continue;
+		count++;
+		if (waiting.since_us < since_us) {
+			since_us = waiting.since_us;
+			*out = &merger->tables[i];
+		}
+	}
+	*out_others = count > 1;
+	return true;
+}
+
+/*
+ * Reading
+ */
+
+static enum operation operation_read(struct span name)
+{
+	for (int i = 0; i < OPERATIONS; i++) {
+		if (span_is(name, operation_names[i]))
+			return (enum operation)i;
+	}
+	return OPERATIONS;
+}
+
+static bool change_read(struct merger *merger, sqlite3_stmt *stmt, struct change *out, struct error *err)
+{
+	struct span position = store_blob(stmt, 2);
+
+	*out = (struct change){
+		.key = store_blob(stmt, 1),
+		.position = (const unsigned char *)position.at,
+		.operation = operation_read(store_text(stmt, 3)),
+		.old_key = store_blob(stmt, 4),
+		.unavailable = store_text(stmt, 5),
+		.full_record = store_text(stmt, 6),
+	};
+	if (position.len != POSITION_BYTES || out->operation == OPERATIONS)
+		return fail(err, ERROR_BUG, "state_damaged", "the warehouse '%s' has a change without position or operation at "
+		            "rowid %" PRId64, merger->changelog_store->path, (int64_t)sqlite3_column_int64(stmt, 0));
+	return true;
+}
+
+/* A row event from before its table had a key is in no replica. */
+static bool is_keyless(const struct change *change, sqlite3_stmt *stmt)
+{
+	return sqlite3_column_int(stmt, 7) && change->operation != OP_TRUNCATE && change->operation != OP_DROP;
+}
+
+/* A step's changes into the fold; *out_end is the last rowid. */
+static bool changes_read(struct merger *merger, struct open_replica *place, int64_t *out_end, uint64_t *out_changes,
+                         bool *out_more, struct error *err)
+{
+	bool has_row = true;
+
+	*out_changes = 0;
+	*out_more = false;
+	*out_end = replica_watermark(place->replica);
+	sqlite3_bind_int64(place->read, 1, *out_end);
+	while (store_step(merger->changelog_store, place->read, &has_row, err)) {
+		struct change change;
+
+		*out_more = has_row && (*out_changes == STEP_CHANGES_MAX || arena_used(merger->arena) >= STEP_BYTES_MAX);
+		if (!has_row || *out_more) {
+			sqlite3_reset(place->read);
+			return true;
+		}
+		if (!change_read(merger, place->read, &change, err)) {
+			sqlite3_reset(place->read);
+			return false;
+		}
+		if (!is_keyless(&change, place->read))
+			fold_add(&merger->fold, replica_tide(place->replica), &change);
+		*out_end = sqlite3_column_int64(place->read, 0);
+		++*out_changes;
+	}
+	return false;
+}
+
+/*
+ * Writing
+ */
+
+struct step {
+	const struct catalog_table *table;
+	struct open_replica *place;
+	struct history *history;
+	int64_t end;
+	struct merge_result result;
+};
+
+static bool step_apply(struct merger *merger, struct step *step, struct error *err)
+{
+	struct replica *replica = step->place->replica;
+
+	if (!replica_follow(replica, &step->table->schema, err))
+		return false;
+	crash_point(merge_schema_written);
+	history_set_end(step->history, step->end);
+	if (!replica_apply(replica, &merger->fold, step->history, &step->result.rows, err))
+		return false;
+	crash_point(merge_rows_written);
+	if (!replica_save(replica, step->end, err))
+		return false;
+	crash_point(merge_watermark_written);
+	return true;
+}
+
+/* Somebody else may have merged while this step was read. */
+static bool watermark_check(struct merger *merger, const struct step *step, struct error *err)
+{
+	int64_t watermark;
+
+	if (!watermark_read(merger->replica_store, step->table->schema.name, &watermark, err))
+		return false;
+	if (watermark != replica_watermark(step->place->replica))
+		return fail(err, ERROR_TRANSIENT, "database_locked", "table '%.*s' is being merged by another process",
+		            SPAN_ARG(step->table->schema.name));
+	return true;
+}
+
+static bool step_write(struct merger *merger, struct step *step, struct error *err)
+{
+	if (!store_begin(merger->replica_store, err))
+		return false;
+	return watermark_check(merger, step, err) && step_apply(merger, step, err) &&
+	       store_commit(merger->replica_store, err);
+}
+
+static struct history *step_history(struct merger *merger, const struct catalog_table *table)
+{
+	return history_open(merger->changelog_store, changelog_name(merger->catalog, table->schema.name),
+	                    table->has_history_index);
+}
+
+static bool step_run(struct merger *merger, struct step *step, struct error *err)
+{
+	uint64_t changes;
+	bool is_fine;
+
+	if (!(step->place = replica_get(merger, step->table->schema.name, err)))
+		return false;
+	fold_clear(&merger->fold);
+	if (!changes_read(merger, step->place, &step->end, &changes, &step->result.has_more, err))
+		return false;
+	crash_point(merge_read);
+	step->result.changes = changes;
+	step->history = step_history(merger, step->table);
+	is_fine = step_write(merger, step, err);
+	history_close(step->history);
+	return is_fine;
+}
+
+static void result_name(struct merge_result *result, struct span name)
+{
+	snprintf(result->table, sizeof(result->table), "%.*s", SPAN_ARG(name));
+}
+
+/* Whatever failed: nothing of the step counts, and what the open replicas remember may be ahead of the file. */
+static bool step_undo(struct merger *merger)
+{
+	store_rollback(merger->replica_store);
+	replicas_close(merger);
+	fold_clear(&merger->fold);
+	return false;
+}
+
+/* Schema and changes are those of one moment, so that no change is read whose columns are not known yet. */
+static bool changelog_freeze(struct merger *merger, struct error *err)
+{
+	return store_exec(merger->changelog_store, "BEGIN", err) && catalog_refresh(merger, err);
+}
+
+static void changelog_thaw(struct merger *merger)
+{
+	if (!sqlite3_get_autocommit(merger->changelog_store->db))
+		sqlite3_exec(merger->changelog_store->db, "COMMIT", NULL, NULL, NULL);
+}
+
+static bool step_chosen(struct merger *merger, const char *table, struct step *step, bool *out_others,
+                        struct error *err)
+{
+	if (!changelog_freeze(merger, err) || !table_choose(merger, table, &step->table, out_others, err))
+		return false;
+	return !step->table || step_run(merger, step, err);
+}
+
+bool merger_step(struct merger *merger, const char *table, struct merge_result *out, struct error *err)
+{
+	struct step step = { 0 };
+	bool has_others = false;
+	bool is_fine = step_chosen(merger, table, &step, &has_others, err);
+
+	changelog_thaw(merger);
+	if (!is_fine)
+		return step_undo(merger);
+	if (step.table) {
+		crash_point(merge_committed);
+		result_name(&step.result, step.table->schema.name);
+		step.result.has_more = step.result.has_more || has_others;
+	}
+	fold_clear(&merger->fold);
+	*out = step.result;
+	return true;
+}
+
+/*
+ * Rebuilding
+ */
+
+static const struct catalog_table *table_named(const struct merger *merger, const char *name, struct error *err)
+{
+	for (size_t i = 0; i < merger->table_count; i++) {
+		if (span_is(merger->tables[i].schema.name, name) && merger->tables[i].schema.key_count)
+			return &merger->tables[i];
+	}
+	fail(err, ERROR_USAGE, "no_such_table", "job '%s' has no replica table '%s'", merger->job, name);
+	return NULL;
+}
+
+static bool rebuild_steps(struct merger *merger, struct step *step, struct error *err)
+{
+	do {
+		uint64_t changes, rows = 0;
+
+		fold_clear(&merger->fold);
+		if (!changes_read(merger, step->place, &step->end, &changes, &step->result.has_more, err))
+			return false;
+		history_set_end(step->history, step->end);
+		if (!replica_follow(step->place->replica, &step->table->schema, err) ||
+		    !replica_apply(step->place->replica, &merger->fold, step->history, &rows, err) ||
+		    !replica_save(step->place->replica, step->end, err))
+			return false;
+		step->result.changes += changes;
+		step->result.rows += rows;
+	} while (step->result.has_more);
+	return true;
+}
+
+static bool rebuild_write(struct merger *merger, struct step *step, struct error *err)
+{
+	if (!store_begin(merger->replica_store, err) || !replica_empty(step->place->replica, err))
+		return false;
+	crash_point(rebuild_emptied);
+	return rebuild_steps(merger, step, err) && store_commit(merger->replica_store, err);
+}
+
+bool merger_rebuild(struct merger *merger, const char *table, struct merge_result *out, struct error *err)
+{
+	struct step step = { 0 };
+	bool is_fine = changelog_freeze(merger, err) && (step.table = table_named(merger, table, err)) &&
+	               (step.place = replica_get(merger, step.table->schema.name, err));
+
+	if (is_fine) {
+		step.history = step_history(merger, step.table);
+		is_fine = rebuild_write(merger, &step, err);
+		history_close(step.history);
+	}
+	changelog_thaw(merger);
+	if (!is_fine)
+		return step_undo(merger);
+	result_name(&step.result, step.table->schema.name);
+	fold_clear(&merger->fold);
+	*out = step.result;
+	return true;
+}

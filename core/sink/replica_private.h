@@ -1,0 +1,66 @@
+/*
+ * What the rooms of the replica share: its table, statements and memory.
+ */
+#ifndef WEIR_SINK_REPLICA_PRIVATE_H
+#define WEIR_SINK_REPLICA_PRIVATE_H
+
+#include "sink/local_private.h"
+
+#define KEY_COLUMNS_MAX 64
+
+struct replica {
+	struct store *store;               /* lent */
+	struct arena *arena;               /* name and schema */
+	struct span name;
+	struct replica_source source;
+	struct table_schema schema;        /* what the table has; count 0: it does not exist */
+	int64_t watermark;
+	struct tide tide;
+	unsigned char hidden[POSITION_BYTES]; /* what the table's rows have already been hidden by */
+	bool has_deleted, has_unavailable; /* any at all: spares look-ups */
+
+	sqlite3_stmt *upsert, *remove, *find;
+	sqlite3_stmt *tombstone_find, *tombstone_put, *tombstone_drop;
+	sqlite3_stmt *missing_put, *missing_drop;
+
+	struct value_reader *reader;
+	struct json_doc doc, old_doc, list;
+	uint32_t *hints;                   /* column of the n-th member in the last record */
+	size_t hint_room;
+	struct arena *scratch;             /* of one row */
+};
+
+/* Prepared for the table's present columns, when first needed. */
+bool replica_prepare(struct replica *replica, struct error *err);
+void replica_forget_statements(struct replica *replica);
+/* " WHERE a=?1 AND b=?2": the key columns. */
+void sql_key_match(struct text *sql, const struct table_schema *schema);
+
+/* Binds the key columns from parameter `first` on; false: no key of this table (from before it had one). */
+bool replica_bind_key(struct replica *replica, sqlite3_stmt *stmt, int first, struct span key);
+
+/* The stored row of a key in `find`: position, then the columns. The caller resets it. */
+bool replica_find(struct replica *replica, struct span key, bool *out_found, struct error *err);
+
+/* Binds one column from the JSON text of a row; absent is NULL. */
+bool replica_bind_from(struct replica *replica, sqlite3_stmt *stmt, int index, size_t column, struct span record,
+                       struct error *err);
+
+/* local_missing.c: values that the event does not carry. */
+struct missing {
+	uint16_t columns[SCHEMA_COLUMNS_MAX];
+	bool is_found[SCHEMA_COLUMNS_MAX];
+	size_t count;
+};
+bool missing_read(struct replica *replica, struct span unavailable, struct missing **out, struct error *err);
+/* Binds them into the upsert statement. */
+bool missing_bind(struct replica *replica, const struct change *change, struct history *history,
+                  struct missing *missing, struct error *err);
+/* Lists what was not found, and forgets what was listed before. */
+bool missing_list(struct replica *replica, struct span key, const struct missing *missing, struct error *err);
+bool missing_clear(struct replica *replica, struct span key, struct error *err);
+/* After a step: rows whose history has changed. */
+bool missing_redecide(struct replica *replica, struct fold *fold, struct history *history, struct error *err);
+bool missing_forget_gone(struct replica *replica, struct error *err);
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * Where rows go. One batch at a time: write, then commit or roll back.
+ */
+#ifndef WEIR_SINK_SINK_H
+#define WEIR_SINK_SINK_H
+
+#include "base/error.h"
+#include "options/options.h"
+#include "record/batch.h"
+
+struct sink {
+	const struct sink_ops *ops;
+};
+
+struct sink_setup {
+	const struct job_options *options;
+	const char *warehouse;      /* folder of the local warehouse */
+	const char *incarnation;    /* random identity of this job's store (dlq), kept beside the position */
+	int64_t cache_bytes;        /* this connection's share of localCacheBytes */
+};
+
+/* What the destination knows of the job. Lent until close. */
+struct sink_state {
+	bool is_known;                           /* the job has committed here before */
+	const char *incarnation;                 /* as stored then */
+	struct source_position position;
+	const struct table_schema *const *tables; /* index = table number, the same in every run */
+	const struct ledger *ledgers;            /* table_count + 1 entries, the last for table "-" */
+	size_t table_count;
+};
+
+struct sink_ops {
+	const char *name;
+	const char *help;
+
+	struct sink *(*open)(const struct sink_setup *, struct error *);
+	void (*state)(struct sink *, struct sink_state *out);
+
+	/* Applies the batch's schema changes and writes its records that are still pending; gives each a final verdict.
+	 * Nothing is durable before commit. False: nothing of the batch counts, roll back and decide by err. */
+	bool (*write)(struct sink *, struct batch *, struct error *);
+
+	/* Rows, position and counters (added to what is stored, table_count + 1 entries as in sink_state, where
+	 * table_count counts the batch's new tables too) become durable together. */
+	bool (*commit)(struct sink *, const struct source_position *, const struct ledger *added, size_t table_count,
+	               struct error *);
+	void (*rollback)(struct sink *);
+
+	/* --from-start: forgets position and ledger, keeps tables. */
+	bool (*forget)(struct sink *, struct error *);
+	void (*close)(struct sink *);
+};
+
+extern const struct sink_ops sink_local;
+
+/* What the local warehouse knows of the job, read only and without making anything; texts live in the arena.
+ * is_known false: nothing there yet. May be called while the job runs. */
+bool warehouse_look(const struct sink_setup *, struct arena *arena, struct sink_state *out, struct error *);
+
+const struct sink_ops *sink_choose(const struct job_options *, struct error *);
+
+/*
+ * The replica is derived: a merger applies changelog rows above the replica's
+ * watermark. Its connections belong to the thread that uses it.
+ */
+struct merger;
+
+struct merge_result {
+	char table[256];          /* of the step: the replica table, or "" if nothing was waiting */
+	uint64_t changes;         /* changelog rows read */
+	uint64_t rows;            /* replica rows written or deleted */
+	bool has_more;            /* call again */
+};
+
+/* NULL with err; modes without a changelog or a replica: `no_replica`. */
+struct merger *merger_open(const struct sink_setup *, struct error *);
+/* One transaction of at most 100,000 changes of one table. `table` NULL: whichever waits longest. */
+bool merger_step(struct merger *, const char *table, struct merge_result *out, struct error *);
+/* Empties one replica table and makes it again from the whole changelog, in one transaction. */
+bool merger_rebuild(struct merger *, const char *table, struct merge_result *out, struct error *);
+/* Changes that wait, over all tables. */
+bool merger_waiting(struct merger *, uint64_t *out_changes, struct error *);
+void merger_close(struct merger *);
+
+/* Compares each replica table with a rebuild from the changelog by plain SQL. Calls `on_table` once a table,
+ * `first_difference` NULL if equal. The texts are lent for the call. */
+struct verify_table {
+	const char *table; /* DATASET.TABLE */
+	uint64_t rows;
+	bool is_equal;
+	const char *first_difference;
+};
+bool verify_run(const struct sink_setup *, void (*on_table)(void *, const struct verify_table *), void *context,
+                bool *out_equal, struct error *);
+
+/* Is there a change of this key that is newer than `position`? For `newer` of a dead letter. */
+bool warehouse_has_newer(const struct sink_setup *, const char *table, struct span key,
+                         const unsigned char *position, bool *out_newer, struct error *);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * Schema blocks that were checked before. A block is compared byte by byte, so
+ * what is recognised is exactly what was found to be JSON. The list is short:
+ * a stream has few tables that are busy at a time.
+ */
+#include "base/arena.h"
+#include "source/envelope_private.h"
+
+#include <stdlib.h>
+
+static bool begins_with(struct span text, const struct block *block)
+{
+	return text.len > block->len && memcmp(text.at, block->at, block->len) == 0;
+}
+
+size_t block_list_recognise(void *context, struct span rest, void **out_id)
+{
+	struct block_list *list = context;
+
+	(void)out_id;
+	for (size_t i = 0; i < list->count; i++) {
+		/* The newest first: events of one table come in rows. */
+		size_t at = (list->newest + i) % list->count;
+
+		if (!begins_with(rest, &list->blocks[at]))
+			continue;
+		list->newest = at;
+		return list->blocks[at].len;
+	}
+	return 0;
+}
+
+void block_list_learn(struct block_list *list, struct span block)
+{
+	struct block *place;
+
+	if (block.len == 0 || block.len > ENVELOPE_BLOCK_MAX)
+		return;
+	list->newest = list->count < ENVELOPE_BLOCKS ? list->count++ : list->oldest;
+	list->oldest = (list->newest + 1) % ENVELOPE_BLOCKS;
+	place = &list->blocks[list->newest];
+	place->at = memory_grow(place->at, block.len);
+	memcpy(place->at, block.at, block.len);
+	place->len = block.len;
+}
+
+void block_list_clear(struct block_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->blocks[i].at);
+	list->count = 0;
+}

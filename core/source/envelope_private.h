@@ -1,0 +1,76 @@
+/* A line of a feed becomes a message: envelope or bare body. */
+#ifndef WEIR_SOURCE_ENVELOPE_PRIVATE_H
+#define WEIR_SOURCE_ENVELOPE_PRIVATE_H
+
+#include "record/batch.h"
+
+enum envelope_member {
+	ENVELOPE_ID,
+	ENVELOPE_KEY,
+	ENVELOPE_ATTRS,
+	ENVELOPE_PUBLISH,
+	ENVELOPE_DATA,
+	ENVELOPE_DATA_B64,
+	ENVELOPE_MEMBERS,
+	ENVELOPE_UNKNOWN = ENVELOPE_MEMBERS
+};
+
+/* The text of one member's value. at == NULL: not there. */
+struct envelope_value {
+	struct span text;
+	bool is_plain; /* a string of printable ASCII without escapes, or {}: needs no parser */
+};
+
+/* What is known of a line: its envelope, or that it has none. */
+struct envelope {
+	struct envelope_value values[ENVELOPE_MEMBERS];
+	bool has_tokens; /* the reader's `body` doc holds the tokens of data */
+};
+
+struct envelope_reader;
+
+struct envelope_reader *envelope_reader_new(void);
+void envelope_reader_free(struct envelope_reader *reader);
+
+/* Fills body, id, key, attrs, publish and json of `message` from `line` (without its end), both in the batch's arena.
+ * May refuse it (bad_base64, attributes_too_large). */
+void envelope_read(struct envelope_reader *reader, struct batch *batch, struct message *message, struct span line);
+
+/* Exactly one JSON value? For a last line without newline. */
+bool envelope_is_whole(struct envelope_reader *reader, struct span line);
+
+/* Which member a name is. */
+enum envelope_member envelope_member_find(struct span name);
+
+/*
+ * The light scan (envelope_scan.c): looks only at what stands in front of the
+ * body, so that the body, nearly all of a line, is tokenised once and by itself.
+ */
+enum scanned {
+	SCANNED_BARE, /* certainly no envelope */
+	SCANNED_DATA, /* data is everything up to the closing brace, if that is one JSON value */
+	SCANNED_B64,  /* an envelope with data_b64, if each value is JSON */
+	SCANNED_ODD,  /* only a parser can tell */
+};
+enum scanned envelope_scan(struct span line, struct envelope *out);
+
+/*
+ * Schema blocks that were checked before (envelope_block.c): a body that begins
+ * with one need not have its 4 KB looked at again.
+ */
+#define ENVELOPE_BLOCKS 32
+#define ENVELOPE_BLOCK_MAX (64u << 10)
+
+struct block_list {
+	struct block {
+		char *at;
+		size_t len;
+	} blocks[ENVELOPE_BLOCKS];
+	size_t count, oldest, newest;
+};
+
+size_t block_list_recognise(void *context, struct span rest, void **out_id); /* context: the list */
+void block_list_learn(struct block_list *list, struct span block);
+void block_list_clear(struct block_list *list);
+
+#endif

@@ -1,0 +1,182 @@
+/*
+ * The light scan of a line: see enum scanned. It is sure of what it says: where a
+ * value would have to be understood it only remembers its text (the reader parses
+ * it later), and where a name is escaped it gives up.
+ */
+#include "source/envelope_private.h"
+
+struct cursor {
+	const char *at, *end;
+};
+
+static const struct span member_names[ENVELOPE_MEMBERS] = {
+	[ENVELOPE_ID] = { "id", 2 },
+	[ENVELOPE_KEY] = { "key", 3 },
+	[ENVELOPE_ATTRS] = { "attrs", 5 },
+	[ENVELOPE_PUBLISH] = { "publish", 7 },
+	[ENVELOPE_DATA] = { "data", 4 },
+	[ENVELOPE_DATA_B64] = { "data_b64", 8 },
+};
+
+enum envelope_member envelope_member_find(struct span name)
+{
+	for (int i = 0; i < ENVELOPE_MEMBERS; i++) {
+		if (span_equal(name, member_names[i]))
+			return (enum envelope_member)i;
+	}
+	return ENVELOPE_UNKNOWN;
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static void skip_space(struct cursor *c)
+{
+	while (c->at < c->end && is_space(*c->at))
+		c->at++;
+}
+
+static bool take(struct cursor *c, char wanted)
+{
+	skip_space(c);
+	if (c->at == c->end || *c->at != wanted)
+		return false;
+	c->at++;
+	return true;
+}
+
+/* Behind the closing quote; the cursor stands behind the opening one. False: there is none. */
+static bool skip_string(struct cursor *c, bool *out_plain)
+{
+	bool is_plain = true;
+
+	for (; c->at < c->end; c->at++) {
+		unsigned char byte = (unsigned char)*c->at;
+
+		if (byte == '"') {
+			c->at++;
+			*out_plain = is_plain;
+			return true;
+		}
+		if (byte == '\\')
+			c->at++;
+		if (byte == '\\' || byte < 0x20 || byte >= 0x7f)
+			is_plain = false;
+	}
+	c->at = c->end;
+	return false;
+}
+
+/* Behind the bracket that closes the one at the cursor. */
+static bool skip_nested(struct cursor *c)
+{
+	size_t depth = 0;
+	bool is_plain;
+
+	while (c->at < c->end) {
+		char byte = *c->at++;
+
+		if (byte == '"' && !skip_string(c, &is_plain))
+			return false;
+		if (byte == '{' || byte == '[')
+			depth++;
+		if ((byte == '}' || byte == ']') && --depth == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool skip_word(struct cursor *c)
+{
+	const char *begin = c->at;
+
+	while (c->at < c->end && *c->at != ',' && *c->at != '}' && !is_space(*c->at))
+		c->at++;
+	return c->at > begin;
+}
+
+/* One value, not looked into. False: the line cannot be JSON. */
+static bool scan_value(struct cursor *c, struct envelope_value *out)
+{
+	const char *begin = c->at;
+	bool is_plain = false, is_there;
+
+	if (c->at == c->end)
+		return false;
+	if (*c->at == '"') {
+		c->at++;
+		is_there = skip_string(c, &is_plain);
+	} else if (*c->at == '{' || *c->at == '[') {
+		is_there = skip_nested(c);
+		is_plain = c->at - begin == 2 && *begin == '{';
+	} else {
+		is_there = skip_word(c);
+	}
+	out->text = span_make(begin, (size_t)(c->at - begin));
+	out->is_plain = is_plain;
+	return is_there;
+}
+
+/* The body is what is left but the closing brace, if data is the last member. */
+static enum scanned scan_data(struct cursor *c, struct envelope_value *out)
+{
+	const char *end = c->end;
+
+	while (end > c->at && is_space(end[-1]))
+		end--;
+	if (end == c->at || *--end != '}')
+		return SCANNED_BARE;
+	while (end > c->at && is_space(end[-1]))
+		end--;
+	out->text = span_make(c->at, (size_t)(end - c->at));
+	return end > c->at ? SCANNED_DATA : SCANNED_BARE;
+}
+
+static enum scanned scan_end(struct cursor *c, const struct envelope *envelope)
+{
+	skip_space(c);
+	return c->at == c->end && envelope->values[ENVELOPE_DATA_B64].text.at ? SCANNED_B64 : SCANNED_BARE;
+}
+
+/* A name up to its colon; ENVELOPE_UNKNOWN also for what is none. */
+static enum envelope_member scan_name(struct cursor *c, bool *out_odd)
+{
+	const char *begin;
+	bool is_plain;
+	struct span name;
+
+	*out_odd = false;
+	if (!take(c, '"'))
+		return ENVELOPE_UNKNOWN;
+	begin = c->at;
+	if (!skip_string(c, &is_plain))
+		return ENVELOPE_UNKNOWN;
+	name = span_make(begin, (size_t)(c->at - begin) - 1);
+	*out_odd = !is_plain;
+	return take(c, ':') ? envelope_member_find(name) : ENVELOPE_UNKNOWN;
+}
+
+enum scanned envelope_scan(struct span line, struct envelope *out)
+{
+	struct cursor c = { line.at, line.at + line.len };
+
+	if (!take(&c, '{'))
+		return SCANNED_BARE;
+	do {
+		bool is_odd;
+		enum envelope_member member = scan_name(&c, &is_odd);
+
+		if (is_odd)
+			return SCANNED_ODD;
+		if (member == ENVELOPE_UNKNOWN || out->values[member].text.at)
+			return SCANNED_BARE;
+		skip_space(&c);
+		if (member == ENVELOPE_DATA)
+			return out->values[ENVELOPE_DATA_B64].text.at ? SCANNED_BARE : scan_data(&c, &out->values[member]);
+		if (!scan_value(&c, &out->values[member]))
+			return SCANNED_BARE;
+	} while (take(&c, ','));
+	return take(&c, '}') ? scan_end(&c, out) : SCANNED_BARE;
+}

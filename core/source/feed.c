@@ -1,0 +1,345 @@
+/*
+ * The feed: a file, FIFO or stdin of one message a line (README.md). Lines are
+ * found here, positions kept here; what a line means is envelope.c's.
+ */
+#include "base/arena.h"
+#include "source/feed_private.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define NONE ((struct span){ NULL, 0 })
+
+static bool is_blank(struct span text)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.at[i] != ' ' && text.at[i] != '\t' && text.at[i] != '\r')
+			return false;
+	}
+	return true;
+}
+
+static struct span without_cr(struct span line)
+{
+	if (line.len && line.at[line.len - 1] == '\r')
+		line.len--;
+	return line;
+}
+
+/* The line's number is counted once, also when its newline came later than itself. */
+static void advance(struct feed *feed, uint64_t bytes, bool has_newline)
+{
+	feed->offset += bytes;
+	if (!feed->is_mid_line)
+		feed->line++;
+	feed->is_mid_line = !has_newline;
+	feed->tried = 0;
+}
+
+/* False: a blank line, nothing was added. */
+static bool take_line(struct feed *feed, struct batch *into, struct span line, bool has_newline)
+{
+	uint64_t at = feed->offset;
+	struct message *message;
+
+	window_drop(&feed->window, line.len + has_newline);
+	advance(feed, line.len + has_newline, has_newline);
+	if (is_blank(line))
+		return false;
+	message = batch_add_message(into);
+	message->offset = at;
+	message->line = feed->line;
+	envelope_read(feed->envelope, into, message, without_cr(line));
+	return true;
+}
+
+/*
+ * A last line without newline
+ */
+
+/* At the end of a feed that is not followed: what is whole counts, the rest waits for the next run. */
+static enum pulled pull_last(struct feed *feed, struct batch *into)
+{
+	struct span rest = span_make(feed->window.at, feed->window.len);
+
+	if (is_blank(rest))
+		return PULLED_END;
+	if (!envelope_is_whole(feed->envelope, rest)) {
+		feed->is_truncated = true;
+		return PULLED_END;
+	}
+	take_line(feed, into, window_rest(&feed->window, into->arena), false);
+	return PULLED_MESSAGE;
+}
+
+/* In a followed file only what ends in its own bracket can be told to be whole: 12 may become 123. */
+static bool ends_in_bracket(struct span text)
+{
+	while (text.len && is_blank(span_make(text.at + text.len - 1, 1)))
+		text.len--;
+	return text.len && (text.at[text.len - 1] == '}' || text.at[text.len - 1] == ']');
+}
+
+static enum pulled pull_unfinished(struct feed *feed, struct batch *into)
+{
+	struct span rest = span_make(feed->window.at, feed->window.len);
+
+	if (!feed->is_file || feed->tried == rest.len)
+		return PULLED_NOTHING;
+	feed->tried = rest.len;
+	if (!ends_in_bracket(rest) || !envelope_is_whole(feed->envelope, rest))
+		return PULLED_NOTHING;
+	take_line(feed, into, window_rest(&feed->window, into->arena), false);
+	return PULLED_MESSAGE;
+}
+
+/*
+ * A line that is too long
+ */
+
+static void big_forget(struct feed *feed)
+{
+	big_line_free(feed->big);
+	feed->big = NULL;
+	feed->big_bytes = 0;
+	feed->big_has_cr = false;
+}
+
+/* A full disk passes: a file is read again from the line's beginning. */
+static enum pulled big_failed(struct feed *feed)
+{
+	big_forget(feed);
+	window_clear(&feed->window);
+	feed->read_offset = feed->offset;
+	if (!feed->is_file || lseek(feed->window.fd, (off_t)feed->offset, SEEK_SET) < 0)
+		feed->is_lost = true;
+	return PULLED_FAILED;
+}
+
+/* A CR in front of the newline belongs to the line's end, but the newline may come with the next piece. */
+static bool big_add(struct feed *feed, struct span piece, bool is_last, struct error *err)
+{
+	bool has_cr = feed->big_has_cr;
+
+	if (piece.len == 0)
+		return true;
+	if (has_cr && !big_line_add(feed->big, SPAN("\r"), err))
+		return false;
+	feed->big_has_cr = !is_last && piece.at[piece.len - 1] == '\r';
+	return big_line_add(feed->big, is_last || feed->big_has_cr ? without_cr(piece) : piece, err);
+}
+
+static enum pulled big_finish(struct feed *feed, struct batch *into, bool has_newline, struct error *err)
+{
+	struct message kept = { 0 };
+	struct message *message;
+
+	if (!big_line_keep(feed->big, into->arena, &kept, err))
+		return big_failed(feed);
+	message = batch_add_message(into);
+	message->body = kept.body;
+	message->big = kept.big;
+	message->offset = feed->offset;
+	advance(feed, feed->big_bytes, has_newline);
+	message->line = feed->line;
+	message_refuse(into, message, "source", "record_too_large", NONE, NONE,
+	               "line %" PRIu64 " has %" PRIu64 " bytes; maxRecordBytes allows %" PRIu64, message->line,
+	               kept.big->size, feed->max_record_bytes);
+	big_forget(feed);
+	return PULLED_MESSAGE;
+}
+
+static enum pulled big_end(struct feed *feed, struct batch *into, struct error *err)
+{
+	if (big_line_is_whole(feed->big))
+		return big_finish(feed, into, false, err);
+	big_forget(feed);
+	feed->is_truncated = true;
+	return PULLED_END;
+}
+
+/* Hands on what is in the window; *out_ended: the newline was there. */
+static bool big_step(struct feed *feed, bool *out_ended, struct error *err)
+{
+	struct span piece = span_make(feed->window.at, feed->window.len);
+	const char *newline = piece.len ? memchr(piece.at, '\n', piece.len) : NULL;
+
+	if (newline)
+		piece.len = (size_t)(newline - piece.at);
+	if (!big_add(feed, piece, newline != NULL, err))
+		return false;
+	*out_ended = newline != NULL;
+	window_drop(&feed->window, piece.len + *out_ended);
+	feed->big_bytes += piece.len + *out_ended;
+	return true;
+}
+
+static enum pulled pull_big(struct feed *feed, struct batch *into, int64_t until_ms, struct error *err)
+{
+	bool has_ended;
+
+	if (!feed->big && !(feed->big = big_line_open(feed->big_folder, err)))
+		return big_failed(feed);
+	for (;;) {
+		if (!big_step(feed, &has_ended, err))
+			return big_failed(feed);
+		if (has_ended)
+			return big_finish(feed, into, true, err);
+		switch (feed_read(feed, NULL, until_ms, err)) {
+		case FEED_MORE:
+			break;
+		case FEED_NOTHING:
+			return PULLED_NOTHING;
+		case FEED_END:
+			return big_end(feed, into, err);
+		case FEED_FAILED:
+			return PULLED_FAILED;
+		}
+	}
+}
+
+/*
+ * Pull
+ */
+
+static enum pulled pull_line(struct feed *feed, struct batch *into, int64_t until_ms, struct error *err)
+{
+	for (;;) {
+		struct span line;
+		bool has_line = !feed->big && window_line(&feed->window, into->arena, &line);
+
+		if (!has_line)
+			line = span_make(feed->window.at, feed->window.len);
+		if (feed->big || without_cr(line).len > feed->max_record_bytes)
+			return pull_big(feed, into, until_ms, err);
+		if (has_line && take_line(feed, into, line, true))
+			return PULLED_MESSAGE;
+		if (has_line)
+			continue;
+		switch (feed_read(feed, into->arena, until_ms, err)) {
+		case FEED_MORE:
+			break;
+		case FEED_NOTHING:
+			return pull_unfinished(feed, into);
+		case FEED_END:
+			return pull_last(feed, into);
+		case FEED_FAILED:
+			return PULLED_FAILED;
+		}
+	}
+}
+
+static enum pulled take_failure(struct feed *feed, struct error *err)
+{
+	if (err)
+		*err = feed->failure;
+	if (!feed->is_lost)
+		feed->failure = (struct error){ 0 };
+	return PULLED_FAILED;
+}
+
+static enum pulled feed_pull(struct source *source, struct batch *into, int64_t until_ms, struct error *err)
+{
+	struct feed *feed = (struct feed *)source;
+	enum pulled pulled;
+
+	/* Between two batches there must be a mark: the unpulled bytes would leave with the first one. */
+	assert(!feed->window.arena || feed->window.arena == into->arena);
+	if (feed->failure.kind)
+		return take_failure(feed, err);
+	pulled = pull_line(feed, into, until_ms, &feed->failure);
+	if (pulled != PULLED_MESSAGE)
+		window_stash(&feed->window);
+	/* What was read before the failure is good: it leaves first. */
+	if (pulled == PULLED_FAILED)
+		return into->message_count ? PULLED_NOTHING : take_failure(feed, err);
+	return pulled;
+}
+
+/*
+ * The rest of struct source_ops
+ */
+
+static void feed_mark(struct source *source, struct batch *batch)
+{
+	struct feed *feed = (struct feed *)source;
+
+	window_stash(&feed->window);
+	batch->end.identity = arena_copy(batch->arena, span_of(feed->identity));
+	batch->end.offset = feed->offset;
+	batch->end.line = feed->line;
+}
+
+/* Positions are kept by the destination; a feed has nothing to forget. */
+static bool feed_confirm(struct source *source, const struct source_position *position, struct error *err)
+{
+	(void)source;
+	(void)position;
+	(void)err;
+	return true;
+}
+
+static bool feed_note(struct source *source, struct error *out_note)
+{
+	struct feed *feed = (struct feed *)source;
+
+	if (!feed->is_truncated || feed->is_noted)
+		return false;
+	feed->is_noted = true;
+	fail(out_note, ERROR_RECORD, "truncated_line",
+	     "feed '%s': its last line (line %" PRIu64 ", from byte %" PRIu64
+	     ") has no newline and is not complete JSON; it was left unread",
+	     feed->path, feed->line + !feed->is_mid_line, feed->offset);
+	return true;
+}
+
+static void feed_close(struct source *source)
+{
+	struct feed *feed = (struct feed *)source;
+
+	if (!feed)
+		return;
+	if (feed->window.fd > STDIN_FILENO)
+		close(feed->window.fd);
+	big_line_free(feed->big);
+	window_clear(&feed->window);
+	envelope_reader_free(feed->envelope);
+	free(feed->big_folder);
+	free(feed->path);
+	free(feed);
+}
+
+static struct source *feed_open(const struct source_setup *setup, struct error *err)
+{
+	struct feed *feed = memory_zalloc(sizeof(*feed));
+
+	feed->source.ops = &source_feed;
+	feed->path = memory_string(setup->options->input_file);
+	feed->big_folder = memory_string(setup->big_folder);
+	feed->is_followed = setup->is_followed;
+	feed->max_record_bytes = (uint64_t)setup->options->max_record_bytes;
+	feed->window.block_bytes = FEED_BLOCK_BYTES;
+	feed->envelope = envelope_reader_new();
+	if (feed_attach(feed, setup->from, err))
+		return &feed->source;
+	feed_close(&feed->source);
+	return NULL;
+}
+
+void feed_set_block(struct source *source, size_t block_bytes)
+{
+	((struct feed *)source)->window.block_bytes = block_bytes;
+}
+
+const struct source_ops source_feed = {
+	.name = "feed",
+	.help = "A file, FIFO or stdin (-) of one message a line.",
+	.open = feed_open,
+	.pull = feed_pull,
+	.mark = feed_mark,
+	.confirm = feed_confirm,
+	.note = feed_note,
+	.close = feed_close,
+};

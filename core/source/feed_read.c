@@ -1,0 +1,141 @@
+/*
+ * More bytes for the window, and waiting for them: a file is looked at again and
+ * again, a stream is polled.
+ */
+#include "base/clock.h"
+#include "source/feed_private.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#define STREAM_BYTES 4096 /* asked for when the system does not tell how much there is */
+
+static enum feed_more failed(struct feed *feed, int error_number, struct error *err)
+{
+	fail_errno(err, error_number, "cannot read feed '%s' at byte %" PRIu64, feed->path, feed->read_offset);
+	return FEED_FAILED;
+}
+
+static enum feed_more changed(struct feed *feed, const char *how, struct error *err)
+{
+	fail(err, ERROR_CONFIG, "feed_changed",
+	     "feed '%s' %s while it was read, at byte %" PRIu64 "; allowed: the old file, or --from-start", feed->path,
+	     how, feed->read_offset);
+	return FEED_FAILED;
+}
+
+/*
+ * Files
+ */
+
+/* Everything in the open file is read. Is it still the one under this name? */
+static const char *how_it_changed(const struct feed *feed, const struct stat *open_one)
+{
+	struct stat named;
+
+	if (stat(feed->path, &named) != 0)
+		return errno == ENOENT || errno == ENOTDIR ? "was removed" : NULL;
+	if (named.st_dev != open_one->st_dev || named.st_ino != open_one->st_ino)
+		return "was replaced by another one";
+	return NULL;
+}
+
+static enum feed_more read_file(struct feed *feed, struct arena *arena, uint64_t available, struct error *err)
+{
+	uint64_t block = feed->window.block_bytes;
+	ssize_t n = window_read(&feed->window, arena, (size_t)(available < block ? available : block));
+
+	if (n < 0)
+		return errno == EINTR ? FEED_NOTHING : failed(feed, errno, err);
+	feed->read_offset += (uint64_t)n;
+	return n ? FEED_MORE : FEED_NOTHING;
+}
+
+static enum feed_more look_at_file(struct feed *feed, struct arena *arena, struct error *err)
+{
+	const char *how;
+	struct stat st;
+
+	if (fstat(feed->window.fd, &st) != 0)
+		return failed(feed, errno, err);
+	if ((uint64_t)st.st_size < feed->read_offset)
+		return changed(feed, "became shorter", err);
+	if ((uint64_t)st.st_size > feed->read_offset)
+		return read_file(feed, arena, (uint64_t)st.st_size - feed->read_offset, err);
+	/* A file that is not followed is read to its end even if its name is gone: all of it is there. */
+	if (!feed->is_followed)
+		return FEED_END;
+	how = how_it_changed(feed, &st);
+	return how ? changed(feed, how, err) : FEED_NOTHING;
+}
+
+static enum feed_more follow_file(struct feed *feed, struct arena *arena, int64_t until_ms, struct error *err)
+{
+	for (;;) {
+		enum feed_more more = look_at_file(feed, arena, err);
+		int64_t left_ms = until_ms - clock_mono_ms();
+
+		if (more != FEED_NOTHING || left_ms <= 0)
+			return more;
+		clock_sleep_ms(left_ms < FEED_POLL_MS ? left_ms : FEED_POLL_MS);
+	}
+}
+
+/*
+ * Streams: stdin, a FIFO
+ */
+
+static size_t stream_available(const struct feed *feed)
+{
+	int bytes = 0;
+
+	return ioctl(feed->window.fd, FIONREAD, &bytes) == 0 && bytes > 0 ? (size_t)bytes : STREAM_BYTES;
+}
+
+static enum feed_more read_stream(struct feed *feed, struct arena *arena, struct error *err)
+{
+	ssize_t n = window_read(&feed->window, arena, stream_available(feed));
+
+	if (n == 0)
+		return FEED_END;
+	if (n < 0)
+		return errno == EINTR || errno == EAGAIN ? FEED_NOTHING : failed(feed, errno, err);
+	feed->read_offset += (uint64_t)n;
+	return FEED_MORE;
+}
+
+static int wait_ms(int64_t until_ms)
+{
+	int64_t left_ms = until_ms - clock_mono_ms();
+
+	return left_ms <= 0 ? 0 : left_ms < 60000 ? (int)left_ms : 60000;
+}
+
+static enum feed_more wait_for_stream(struct feed *feed, struct arena *arena, int64_t until_ms, struct error *err)
+{
+	for (;;) {
+		struct pollfd poll_fd = { .fd = feed->window.fd, .events = POLLIN };
+		int ready = poll(&poll_fd, 1, wait_ms(until_ms));
+		enum feed_more more = FEED_NOTHING;
+
+		if (ready < 0 && errno != EINTR)
+			return failed(feed, errno, err);
+		if (ready > 0 && poll_fd.revents & POLLNVAL)
+			return failed(feed, EBADF, err);
+		/* Hung up without input is read too: that is how a stream says that it has ended. */
+		if (ready > 0)
+			more = read_stream(feed, arena, err);
+		if (more != FEED_NOTHING || clock_mono_ms() >= until_ms)
+			return more;
+	}
+}
+
+enum feed_more feed_read(struct feed *feed, struct arena *arena, int64_t until_ms, struct error *err)
+{
+	if (feed->is_file)
+		return follow_file(feed, arena, until_ms, err);
+	return wait_for_stream(feed, arena, until_ms, err);
+}

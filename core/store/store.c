@@ -1,0 +1,197 @@
+/*
+ * SQLite in our words: statements, bound spans, transactions, and what its
+ * errors mean to the engine.
+ */
+#include "store/store_private.h"
+
+#include "base/arena.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What an SQLite result means. A whole result goes before its low byte. */
+static const struct result_meaning {
+	int result;
+	enum error_kind kind;
+	const char *code;
+} meanings[] = {
+	{ SQLITE_IOERR_SHORT_READ, ERROR_BUG, "state_damaged" },
+	{ SQLITE_IOERR_CORRUPTFS, ERROR_BUG, "state_damaged" },
+	{ SQLITE_IOERR_DATA, ERROR_BUG, "state_damaged" },
+	{ SQLITE_CANTOPEN_SYMLINK, ERROR_ACCESS, "no_permission" },
+	{ SQLITE_FULL, ERROR_TRANSIENT, "disk_full" },
+	{ SQLITE_BUSY, ERROR_TRANSIENT, "database_locked" },
+	{ SQLITE_LOCKED, ERROR_TRANSIENT, "database_locked" },
+	{ SQLITE_CORRUPT, ERROR_BUG, "state_damaged" },
+	{ SQLITE_NOTADB, ERROR_BUG, "state_damaged" },
+	{ SQLITE_READONLY, ERROR_ACCESS, "no_permission" },
+	{ SQLITE_PERM, ERROR_ACCESS, "no_permission" },
+	{ SQLITE_AUTH, ERROR_ACCESS, "no_permission" },
+	{ SQLITE_CANTOPEN, ERROR_TRANSIENT, "io_error" },
+	{ SQLITE_IOERR, ERROR_TRANSIENT, "io_error" },
+};
+
+static const struct result_meaning *meaning_find(int result)
+{
+	static const struct result_meaning other = { SQLITE_ERROR, ERROR_BUG, "store_failed" };
+
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+		if (meanings[i].result == result || meanings[i].result == (result & 0xff))
+			return &meanings[i];
+	return &other;
+}
+
+/* SQLite folds many causes into "cannot open" and "I/O error"; errno tells them apart. */
+static bool is_system_failure(int result)
+{
+	return result != SQLITE_IOERR_SHORT_READ && result != SQLITE_IOERR_CORRUPTFS && result != SQLITE_IOERR_DATA &&
+	       result != SQLITE_CANTOPEN_SYMLINK &&
+	       ((result & 0xff) == SQLITE_CANTOPEN || (result & 0xff) == SQLITE_IOERR);
+}
+
+bool store_fail(struct store *store, struct error *err, const char *format, ...)
+{
+	int result = sqlite3_extended_errcode(store->db);
+	int system_error = sqlite3_system_errno(store->db);
+	const struct result_meaning *meaning = meaning_find(result);
+	char what[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	if (is_system_failure(result) && system_error)
+		return fail_errno(err, system_error, "%s: %s '%s'", what, store->kind->what, store->path);
+	return fail(err, meaning->kind, meaning->code, "%s: %s '%s': %s", what, store->kind->what, store->path,
+	            sqlite3_errmsg(store->db));
+}
+
+bool store_damaged(const struct store *store, struct error *err, const char *format, ...)
+{
+	char what[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	return fail(err, ERROR_BUG, "state_damaged", "the %s '%s' is damaged: %s", store->kind->what, store->path, what);
+}
+
+void store_close(struct store *store)
+{
+	if (!store)
+		return;
+	/* close_v2: a statement that somebody forgot delays the end, it does not leave a handle that nobody owns. */
+	sqlite3_close_v2(store->db);
+	free(store->path);
+	free(store);
+}
+
+bool store_exec(struct store *store, const char *sql, struct error *err)
+{
+	if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+		return store_fail(store, err, "running '%.60s'", sql);
+	return true;
+}
+
+sqlite3_stmt *store_prepare(struct store *store, const char *sql, struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+
+	if (sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &stmt, NULL) != SQLITE_OK) {
+		store_fail(store, err, "preparing '%.60s'", sql);
+		return NULL;
+	}
+	return stmt;
+}
+
+bool store_step(struct store *store, sqlite3_stmt *stmt, bool *out_row, struct error *err)
+{
+	int result = sqlite3_step(stmt);
+
+	if (result == SQLITE_ROW) {
+		*out_row = true;
+		return true;
+	}
+	if (result != SQLITE_DONE) {
+		/* The message must be taken before the reset, which may replace it. */
+		store_fail(store, err, "running '%.60s'", sqlite3_sql(stmt));
+		sqlite3_reset(stmt);
+		return false;
+	}
+	sqlite3_reset(stmt);
+	*out_row = false;
+	return true;
+}
+
+bool store_run(struct store *store, sqlite3_stmt *stmt, struct error *err)
+{
+	bool has_row;
+
+	if (!store_step(store, stmt, &has_row, err))
+		return false;
+	if (has_row)
+		sqlite3_reset(stmt);
+	return true;
+}
+
+bool store_number(struct store *store, const char *sql, int64_t *out_number, struct error *err)
+{
+	sqlite3_stmt *stmt = store_prepare(store, sql, err);
+	bool has_row = false;
+	bool is_fine = stmt && store_step(store, stmt, &has_row, err);
+
+	if (is_fine)
+		*out_number = has_row ? sqlite3_column_int64(stmt, 0) : 0;
+	sqlite3_finalize(stmt);
+	return is_fine;
+}
+
+void store_bind_text(sqlite3_stmt *stmt, int index, struct span text)
+{
+	sqlite3_bind_text64(stmt, index, text.at, text.len, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void store_bind_blob(sqlite3_stmt *stmt, int index, struct span bytes)
+{
+	if (bytes.len)
+		sqlite3_bind_blob64(stmt, index, bytes.at, bytes.len, SQLITE_STATIC);
+	else
+		sqlite3_bind_zeroblob(stmt, index, 0);
+}
+
+struct span store_text(sqlite3_stmt *stmt, int column)
+{
+	/* The pointer first: asking for it may convert, which changes the length. */
+	const char *at = (const char *)sqlite3_column_text(stmt, column);
+
+	return span_make(at, at ? (size_t)sqlite3_column_bytes(stmt, column) : 0);
+}
+
+struct span store_blob(sqlite3_stmt *stmt, int column)
+{
+	const char *at = sqlite3_column_blob(stmt, column);
+
+	return span_make(at, at ? (size_t)sqlite3_column_bytes(stmt, column) : 0);
+}
+
+bool store_begin(struct store *store, struct error *err)
+{
+	return store_exec(store, "BEGIN IMMEDIATE", err);
+}
+
+bool store_commit(struct store *store, struct error *err)
+{
+	return store_exec(store, "COMMIT", err);
+}
+
+void store_rollback(struct store *store)
+{
+	/* A full disk or an I/O error has rolled back already; then there is nothing to undo. */
+	if (!sqlite3_get_autocommit(store->db))
+		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+}

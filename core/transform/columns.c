@@ -1,0 +1,200 @@
+/*
+ * How a table's columns come to be and change: by a schema block, by the
+ * owner's word, or by what the values say. Never a change that loses digits.
+ */
+#include "transform/debezium_private.h"
+
+int column_find(const struct table *table, struct span source_name)
+{
+	for (size_t i = 0; i < table->schema.count; i++) {
+		if (span_equal(table->columns[i].source_name, source_name))
+			return (int)i;
+	}
+	/* The destination's names have no case: userId and userid are one column. */
+	char guarded[NAME_BYTES_MAX + 1] = "_";
+
+	if (!name_is_reserved(source_name) || source_name.len > NAME_BYTES_MAX)
+		return schema_find(&table->schema, source_name);
+	memcpy(guarded + 1, source_name.at, source_name.len);
+	return schema_find(&table->schema, span_make(guarded, source_name.len + 1));
+}
+
+static struct span name_quoted(struct arena *arena, struct span name)
+{
+	struct text *out = text_new(6 * NAME_BYTES_MAX + 16);
+	static const char hex[] = "0123456789abcdef";
+
+	text_add_char(out, '"');
+	for (size_t i = 0; i < name.len; i++) {
+		unsigned char c = (unsigned char)name.at[i];
+
+		if (c == '"' || c == '\\')
+			text_add_char(out, '\\');
+		if (c < 0x20)
+			text_add_format(out, "\\u00%c%c", hex[c >> 4], hex[c & 15]);
+		else
+			text_add_char(out, (char)c);
+	}
+	text_add(out, "\":");
+	struct span copy = arena_copy(arena, text_span(out));
+
+	text_free(out);
+	return copy;
+}
+
+/* The owner's word about a column of the table, new or known. */
+static void column_rule_apply(struct debezium *d, struct table *table, size_t i, struct column_rule *rule)
+{
+	struct column_more *more = &table->more[i];
+
+	source_schema_column(d->rules, table->rule, table->schema.source, table->name, table->columns[i].source_name,
+	                     rule);
+	*more = (struct column_more){ .from = rule->from, .is_fixed = rule->has_type, .is_encoded = rule->is_encoded,
+		.is_hex = rule->is_hex, .quoted = name_quoted(table->arena, table->columns[i].name) };
+}
+
+static struct column *column_room(struct table *table)
+{
+	size_t count = table->schema.count;
+
+	if (count == table->column_room) {
+		table->column_room = count ? count * 2 : 16;
+		table->columns = memory_grow(table->columns, table->column_room * sizeof(*table->columns));
+		table->more = memory_grow(table->more, table->column_room * sizeof(*table->more));
+	}
+	table->columns[count] = (struct column){ 0 };
+	table->more[count] = (struct column_more){ 0 };
+	table->schema.count++;
+	table_sync(table);
+	return &table->columns[count];
+}
+
+static void column_type_first(struct event *e, struct column *column, const struct column_rule *rule,
+                              const struct source_type *from)
+{
+	if (rule->has_type)
+		column->type = rule->type;
+	else if (from)
+		type_default(from, e->table->arena, &column->type);
+	else {
+		column->type = (struct bq_type){ .kind = BQ_STRING };
+		column->is_provisional = column->is_inferred = true;
+		e->table->schema.notes |= NOTE_INFERRED;
+	}
+}
+
+int column_add(struct debezium *d, struct event *e, struct span source_name, const struct source_type *from)
+{
+	struct table *table = e->table;
+	struct column_rule rule;
+
+	if (!name_is_fine(source_name)) {
+		REFUSE(e, "bad_name", source_name, NOTHING,
+		       "a column's name is empty, holds a back-quote or a control character, or is longer than %d bytes",
+		       NAME_BYTES_MAX);
+		return -1;
+	}
+	if (table->schema.count >= SCHEMA_COLUMNS_MAX) {
+		REFUSE_MAP(e, "too_many_columns", source_name, NOTHING, "table %.*s has %d columns already, more are not allowed",
+		           SPAN_ARG(table->schema.source), SCHEMA_COLUMNS_MAX);
+		return -1;
+	}
+	struct column *column = column_room(table);
+	int index = (int)table->schema.count - 1;
+
+	column->source_name = arena_copy(table->arena, source_name);
+	column->name = name_guard(column->source_name, table->arena);
+	column_rule_apply(d, table, (size_t)index, &rule);
+	column_type_first(e, column, &rule, rule.from && (rule.is_encoded || !from) ? rule.from : from);
+	if (column->name.len != source_name.len)
+		table_note(e, NOTE_RENAMED, "renamed", arena_printf(e->batch->arena,
+		           "column %.*s has a reserved name, it gets one _ in front", SPAN_ARG(source_name)));
+	if (table->schema.version)
+		table_change(table, "new column", column->name);
+	return index;
+}
+
+/* Columns that the file names exist from the start; so does what it says of columns of earlier runs. */
+void columns_of_rule(struct debezium *d, struct event *e)
+{
+	struct table *table = e->table;
+	struct column_rule rule;
+
+	for (size_t i = 0; i < table->schema.count; i++)
+		column_rule_apply(d, table, i, &rule);
+	for (size_t i = 0; table->rule && i < table->rule->column_count; i++) {
+		if (column_find(table, table->rule->columns[i].name) < 0 &&
+		    column_add(d, e, table->rule->columns[i].name, NULL) < 0)
+			return;
+	}
+}
+
+bool column_may_change(const struct debezium *d, const struct table *table, int column)
+{
+	return d->options->schema_changes == SCHEMA_ADD && !table->more[column].is_fixed;
+}
+
+/* Types live as long as the table: a STRUCT's fields are copied there. */
+static void type_keep(struct arena *arena, const struct bq_type *type, struct bq_type *out)
+{
+	struct bq_field *fields = NULL;
+
+	if (type->field_count)
+		fields = arena_alloc(arena, type->field_count * sizeof(*fields));
+	for (size_t i = 0; i < type->field_count; i++) {
+		fields[i].name = arena_copy(arena, type->fields[i].name);
+		type_keep(arena, &type->fields[i].type, &fields[i].type);
+	}
+	*out = *type;
+	out->fields = fields;
+}
+
+static void column_tell(struct event *e, const struct column *column)
+{
+	struct text *out = text_new(4096);
+
+	text_add_span(out, column->name);
+	text_add(out, " is now ");
+	bq_type_print(out, &column->type);
+	table_change(e->table, "column", text_span(out));
+	text_free(out);
+}
+
+/* The first real value of a column of which only NULL was seen. */
+void column_settle(struct event *e, int column, const struct bq_type *type)
+{
+	struct column *c = &e->table->columns[column];
+
+	c->is_provisional = false;
+	type_keep(e->table->arena, type, &c->type);
+	if (e->table->schema.version)
+		column_tell(e, c);
+}
+
+void column_widen(struct event *e, int column, const struct bq_type *seen, bool value_fits)
+{
+	struct column *c = &e->table->columns[column];
+	struct bq_type wide = c->type;
+
+	if (!bq_type_widen(&wide, seen, value_fits))
+		return;
+	type_keep(e->table->arena, &wide, &c->type);
+	column_tell(e, c);
+}
+
+/* A schema block says how a column is written: the column's type follows as far as it may. */
+void column_adopt(struct debezium *d, struct event *e, int column, const struct source_type *from)
+{
+	struct column *c = &e->table->columns[column];
+	struct bq_type type;
+
+	if (e->table->more[column].is_fixed || e->table->more[column].is_encoded)
+		return;
+	type_default(from, e->batch->arena, &type);
+	if (c->is_provisional) {
+		c->is_inferred = false;
+		column_settle(e, column, &type);
+	} else if (!bq_type_equal(&c->type, &type) && column_may_change(d, e->table, column)) {
+		column_widen(e, column, &type, !c->is_wide);
+	}
+}

@@ -1,0 +1,338 @@
+/*
+ * What the rooms of the Debezium transform share. The way of a message:
+ * debezium.c parses and classifies (envelope.c, flattened.c), connector.c tells
+ * its position, tables.c finds its table, shape.c and row.c read the row,
+ * keys.c its key, records.c writes the records.
+ */
+#ifndef WEIR_TRANSFORM_DEBEZIUM_PRIVATE_H
+#define WEIR_TRANSFORM_DEBEZIUM_PRIVATE_H
+
+#include "base/text.h"
+#include "record/key.h"
+#include "transform/transform.h"
+
+#define ROW_BYTES_MAX 10000000
+#define ORDER_ROWS 64
+#define ORDER_NAME_BYTES 40
+#define SHAPES_MAX 4
+#define NAME_BYTES_MAX 1024
+#define SEGMENTS_MAX 64
+
+/*
+ * Objects whose meaning we know (envelope, source block, SMT fields) become
+ * tokens by field. Their members nearly always come in the order of last time.
+ */
+enum field {
+	FIELD_NONE, /* a member we do not look at */
+	FIELD_BEFORE, FIELD_AFTER, FIELD_SOURCE, FIELD_OP, FIELD_TRANSACTION, FIELD_SCHEMA_BLOCK, FIELD_PAYLOAD,
+	FIELD_STATUS, FIELD_ID, FIELD_EVENT_COUNT, FIELD_TABLE_CHANGES, FIELD_DDL, FIELD_SPECVERSION,
+	FIELD_AGGREGATE_TYPE, FIELD_DELETED, FIELD_CONNECTOR, FIELD_DB, FIELD_SCHEMA, FIELD_TABLE, FIELD_SNAPSHOT,
+	FIELD_SEQUENCE, FIELD_TS_MS, FIELD_SERVER_ID, FIELD_FILE, FIELD_POS, FIELD_ROW, FIELD_LSN, FIELD_COMMIT_LSN,
+	FIELD_CHANGE_LSN, FIELD_EVENT_SERIAL_NO, FIELD_SCN, FIELD_COMMIT_SCN, FIELD_TX_SEQ, FIELD_SSN, FIELD_RS_ID,
+	FIELD_LCR_POSITION, FIELD_ORD, FIELD_TOTAL_ORDER, FIELD_NAME, FIELDS
+};
+
+struct value {
+	const struct json_doc *doc; /* NULL: not there */
+	uint32_t token;
+};
+
+struct field_name {
+	const char *name;
+	enum field field;
+};
+
+struct member_order {
+	size_t count;
+	struct {
+		uint8_t len, field;
+		char name[ORDER_NAME_BYTES];
+	} rows[ORDER_ROWS];
+};
+
+extern const struct field_name envelope_fields[], source_fields[];
+
+/* Fills out[field] for every member known to `names`. `*out_new_order`: not the order of last time, so
+ * that duplicates must be looked for. Returns how many members there are. */
+size_t fields_read(struct member_order *order, const struct field_name *names, const struct json_doc *doc,
+                   uint32_t object, struct value out[FIELDS], struct arena *arena, bool *out_new_order);
+bool object_duplicate(const struct json_doc *doc, uint32_t object, struct arena *arena, struct span *out_name);
+
+static inline bool value_is(const struct value *value, int kind)
+{
+	return value->doc && value->doc->tokens[value->token].kind == kind;
+}
+
+static inline bool value_is_null(const struct value *value)
+{
+	return !value->doc || value->doc->tokens[value->token].kind == JSON_NULL;
+}
+
+enum reading { READ_ABSENT, READ_OK, READ_BAD };
+enum reading value_uint(const struct value *value, uint64_t *out); /* digits as number or text */
+enum reading value_text(const struct value *value, struct arena *arena, struct span *out); /* "" counts as absent */
+
+/*
+ * Schema blocks: {"type":"struct","fields":[..]} in front of a payload, the same bytes message after message.
+ */
+struct block_row { /* the fields of one struct */
+	size_t count;
+	struct source_field *fields;
+};
+
+struct block {
+	struct span text;
+	uint64_t hash;
+	struct block_row row;  /* of "after", else "before": an envelope's row */
+	struct block_row flat; /* of the root: a flattened row */
+	struct arena *arena;
+	struct block *next;    /* in its bucket */
+};
+
+struct block_cache;
+struct block_cache *block_cache_new(void);
+void block_cache_free(struct block_cache *cache);
+/* For json_parse_known; `context` is the cache, the id is the block. */
+size_t block_recognise(void *context, struct span rest, void **out_id);
+/* Keeps the schema node `token`. NULL if it is none. `is_full`: the cache was emptied to make room, so
+ * everything that points to a block is void. */
+struct block *block_learn(struct block_cache *cache, const struct json_doc *doc, uint32_t token, bool *out_emptied);
+
+/*
+ * sourceSchema: columns and keys told by a file. And columnTypes.
+ */
+struct column_rule {
+	struct span name;               /* as the source says */
+	const struct source_type *from; /* how it is written, or NULL: each value tells */
+	bool has_type;                  /* the owner chose the column's type */
+	bool is_encoded;                /* `from` (or is_hex) is the owner's word against the schema block's */
+	bool is_hex;                    /* text of hexadecimal digits */
+	struct bq_type type;
+};
+
+struct table_rule {
+	struct span name;
+	struct column_rule *columns;
+	size_t column_count;
+	struct span *keys;
+	size_t key_count;
+};
+
+struct source_schema;
+struct source_schema *source_schema_open(const struct job_options *options, struct error *err);
+void source_schema_free(struct source_schema *schema);
+const struct table_rule *source_schema_table(const struct source_schema *schema, struct span source,
+                                             struct span table);
+/* What file and columnTypes say of one column; false: nothing. */
+bool source_schema_column(const struct source_schema *schema, const struct table_rule *rule, struct span source,
+                          struct span table, struct span column, struct column_rule *out);
+
+/* Does `pattern` ("t", "s.t", "d.s.t") name the table `source` ("d.s.t"), whose last part is `table`? */
+bool name_matches(struct span pattern, struct span source, struct span table);
+
+/*
+ * Tables. The transform keeps the newest schema; batches get copies.
+ */
+struct column_more {
+	const struct source_type *from; /* by sourceSchema or columnTypes, or NULL */
+	bool is_fixed;                  /* the owner chose the type: never widened */
+	bool is_encoded, is_hex;
+	struct span quoted;             /* "\"name\":" */
+};
+
+struct table {
+	struct table_schema schema;     /* points into the members below */
+	uint32_t number;
+	struct span db, schema_name, name; /* as the source says */
+	uint64_t hash;
+	struct arena *arena;
+	struct column *columns;
+	struct column_more *more;
+	size_t column_room;
+	uint16_t *keys;
+	uint32_t key_version;           /* counts changes of the key */
+	const struct table_rule *rule;
+	bool is_met;                    /* an event of it has come in this run */
+	bool is_collided;
+	struct text *why;               /* what changed since the last batch_add_change; empty: nothing */
+	uint32_t history_version;
+	struct shape *shapes[SHAPES_MAX]; /* newest first */
+};
+
+/* One member of a row and where it goes. */
+#define MEMBER_SKIPPED (-1) /* a field of the SMT */
+#define MEMBER_UNKNOWN (-2) /* no such column, and none may be added */
+
+struct member {
+	struct span name;               /* as it stands in the message, still escaped */
+	int32_t column;
+	const struct source_type *from; /* NULL: each value tells */
+};
+
+struct shape {
+	const struct block *block;
+	struct arena *arena;
+	size_t count;
+	struct member *members;
+	uint32_t key_version;
+	int32_t *key_members;           /* by key column: index of its member, or -1 */
+	size_t names_room;              /* bytes of all quoted names and commas */
+};
+
+/* The row of one event, by the members of its shape. */
+struct row {
+	struct table *table;
+	struct shape *shape;
+	const struct json_doc *doc;
+	uint32_t *tokens;               /* of the value, by member */
+	struct cell *cells;             /* by member */
+	bool is_converted;
+	bool has_unavailable;
+};
+
+/*
+ * Epochs: stretches of the source's log that cannot be compared by position (engine.md "Which change wins").
+ */
+struct segment {
+	struct span name;               /* of the connector: servers of two connectors have nothing to do with each other */
+	uint64_t server_id, epoch;
+	int64_t first_ms, last_ms;      /* by the source's clock; decides only between stretches of one server */
+	uint64_t last_file;
+};
+
+struct history {
+	struct arena *arena;            /* for the names */
+	size_t count;
+	uint32_t version;
+	struct segment segments[SEGMENTS_MAX];
+};
+
+struct event {
+	struct batch *batch;
+	struct message *message;
+	const struct json_doc *doc;
+	struct value top[FIELDS];       /* envelope */
+	struct value fields[FIELDS];    /* source block, SMT fields, attributes */
+	const struct block *block;
+	uint32_t root;                  /* the payload */
+	char op;                        /* 'c' 'u' 'd' 'r' 't' 's' (schema change) */
+	bool is_flattened;
+	bool is_snapshot;
+	struct position position;
+	enum position_kind position_kind;
+	bool has_raised_epoch;
+	struct table *table;
+	bool is_key_parsed;
+	uint32_t key_object;            /* in key_doc; 0 with key_parsed: look at has_key */
+	bool has_key;
+	int64_t timestamp_ms;
+};
+
+struct debezium {
+	struct transform base;
+	const struct job_options *options;
+	bool wants_proto;
+	struct span placeholder;
+	struct source_type string, integer, real, boolean; /* plain types, for values that tell their own */
+	struct json_doc doc, key_doc, other_doc;
+	struct member_order envelope_order, source_order, transaction_order, flat_order;
+	struct block_cache *blocks;
+	struct source_schema *rules;
+	struct table **tables;
+	size_t table_count, table_room;
+	struct table *last_table;
+	uint32_t *slots;                /* table number + 1 by hash of the source name */
+	size_t slot_count;
+	struct history history;
+	struct row_room {               /* scratch of the rows of one event: after, before */
+		uint32_t *tokens;
+		struct cell *cells;
+		size_t room;
+	} rooms[2];
+	struct cell *key_cells;
+	size_t key_room;
+	struct arena *arena;            /* as long as the transform */
+};
+
+#define REFUSE(event, code, column, path, ...) \
+	message_refuse((event)->batch, (event)->message, "decode", code, column, path, __VA_ARGS__)
+#define REFUSE_MAP(event, code, column, path, ...) \
+	message_refuse((event)->batch, (event)->message, "map", code, column, path, __VA_ARGS__)
+#define NOTHING ((struct span){ NULL, 0 })
+
+/* envelope.c, flattened.c, schema_change.c: false: the message is refused. */
+bool event_apply(struct debezium *d, struct event *e);
+bool envelope_apply(struct debezium *d, struct event *e);
+bool flattened_apply(struct debezium *d, struct event *e);
+bool schema_change_apply(struct debezium *d, struct event *e);
+void empty_apply(struct debezium *d, struct event *e);
+bool is_smt_field(struct span name);
+
+/* connector.c */
+bool event_locate(struct debezium *d, struct event *e);
+bool history_place(struct history *history, const struct event *e, uint64_t server_id, uint64_t file,
+                   uint64_t *out_epoch);
+struct span history_text(const struct history *history, struct arena *arena);
+void history_read(struct history *history, struct span text);
+bool time_parse(struct span text, int64_t *out_us); /* RFC 3339 */
+
+/* tables.c, names.c */
+bool table_find(struct debezium *d, struct event *e); /* sets e->table, may make it */
+struct table *table_lookup(struct debezium *d, struct span source);
+struct table *table_restore(struct debezium *d, const struct table_schema *schema);
+void table_free(struct table *table);
+void table_note(struct event *e, unsigned note, const char *code, const char *text);
+void table_change(struct table *table, const char *what, struct span name); /* "new column", phone */
+void table_flush(struct debezium *d, struct event *e);
+void table_sync(struct table *table);
+bool name_is_fine(struct span name);
+bool name_is_reserved(struct span name);
+struct span name_guard(struct span name, struct arena *arena);
+struct span source_name(struct arena *arena, struct span db, struct span schema, struct span table);
+struct span table_destination(const char *pattern, struct arena *arena, struct span db, struct span schema,
+                              struct span table);
+bool span_same_word(struct span a, struct span b); /* without regard to ASCII case */
+
+/* columns.c */
+int column_find(const struct table *table, struct span source_name);
+int column_add(struct debezium *d, struct event *e, struct span source_name, const struct source_type *from);
+bool column_may_change(const struct debezium *d, const struct table *table, int column);
+void column_widen(struct event *e, int column, const struct bq_type *seen, bool value_fits);
+void column_settle(struct event *e, int column, const struct bq_type *type);
+void column_adopt(struct debezium *d, struct event *e, int column, const struct source_type *from);
+void columns_of_rule(struct debezium *d, struct event *e);
+
+/* shape.c, row.c */
+struct shape *shape_compile(struct debezium *d, struct event *e, uint32_t object); /* NULL: refused */
+void shape_find_keys(struct shape *shape, const struct table *table);
+const struct source_field *block_field(const struct event *e, struct span name);
+void shape_free(struct shape *shape);
+void table_forget_shapes(struct table *table);
+bool row_shape(struct debezium *d, struct event *e, uint32_t object, struct row_room *room, struct row *out);
+bool row_convert(struct debezium *d, struct event *e, struct row *row);
+struct span row_json(struct event *e, const struct row *row);
+struct span row_unavailable(struct event *e, const struct row *row);
+bool cell_read(struct debezium *d, struct event *e, int column, const struct source_type *from,
+               const struct json_doc *doc, uint32_t token, struct cell *out);
+
+/* keys.c */
+struct row_key {
+	struct span key, json;
+	struct span proto;              /* body of the primaryKey message, if wanted */
+};
+bool key_decide(struct debezium *d, struct event *e, bool has_row);
+bool key_of_row(struct debezium *d, struct event *e, const struct row *row, struct row_key *out); /* row: may be NULL */
+bool key_has_changed(struct debezium *d, struct event *e, const struct row *before, const struct row *after,
+                     struct span after_key, struct row_key *out);
+bool key_of_attribute(struct debezium *d, struct event *e, const char *name, struct span *out_key);
+bool message_key(struct debezium *d, struct event *e);
+
+/* records.c */
+bool event_write_row(struct debezium *d, struct event *e, uint32_t after, uint32_t before); /* 0: none */
+bool event_write_delete(struct debezium *d, struct event *e, uint32_t before);              /* 0: none */
+bool event_write_table(struct debezium *d, struct event *e, enum operation operation);
+struct span record_proto(struct event *e, const struct record *record, const struct row *row,
+                         const struct row_key *key);
+struct span proto_cells(struct event *e, const struct table *table, const struct cell *cells);
+
+#endif

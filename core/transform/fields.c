@@ -1,0 +1,158 @@
+/*
+ * Members of objects whose meaning we know, found without looking names up:
+ * they come in the order in which they came last time.
+ */
+#include "transform/debezium_private.h"
+
+#include "base/hash.h"
+
+const struct field_name envelope_fields[] = {
+	{ "before", FIELD_BEFORE },
+	{ "after", FIELD_AFTER },
+	{ "source", FIELD_SOURCE },
+	{ "op", FIELD_OP },
+	{ "ts_ms", FIELD_TS_MS },
+	{ "transaction", FIELD_TRANSACTION },
+	{ "schema", FIELD_SCHEMA_BLOCK },
+	{ "payload", FIELD_PAYLOAD },
+	{ "status", FIELD_STATUS },
+	{ "id", FIELD_ID },
+	{ "event_count", FIELD_EVENT_COUNT },
+	{ "tableChanges", FIELD_TABLE_CHANGES },
+	{ "ddl", FIELD_DDL },
+	{ "specversion", FIELD_SPECVERSION },
+	{ "aggregate_type", FIELD_AGGREGATE_TYPE },
+	{ "__op", FIELD_DELETED }, /* any of them: a flattened row */
+	{ "__table", FIELD_DELETED },
+	{ "__deleted", FIELD_DELETED },
+	{ NULL, FIELD_NONE },
+};
+
+const struct field_name source_fields[] = {
+	{ "connector", FIELD_CONNECTOR },
+	{ "name", FIELD_NAME },
+	{ "db", FIELD_DB },
+	{ "schema", FIELD_SCHEMA },
+	{ "table", FIELD_TABLE },
+	{ "tbl", FIELD_TABLE },
+	{ "collection", FIELD_TABLE },
+	{ "snapshot", FIELD_SNAPSHOT },
+	{ "sequence", FIELD_SEQUENCE },
+	{ "ts_ms", FIELD_TS_MS },
+	{ "server_id", FIELD_SERVER_ID },
+	{ "file", FIELD_FILE },
+	{ "pos", FIELD_POS },
+	{ "row", FIELD_ROW },
+	{ "lsn", FIELD_LSN },
+	{ "commit_lsn", FIELD_COMMIT_LSN },
+	{ "change_lsn", FIELD_CHANGE_LSN },
+	{ "event_serial_no", FIELD_EVENT_SERIAL_NO },
+	{ "scn", FIELD_SCN },
+	{ "commit_scn", FIELD_COMMIT_SCN },
+	{ "txSeq", FIELD_TX_SEQ },
+	{ "ssn", FIELD_SSN },
+	{ "rs_id", FIELD_RS_ID },
+	{ "lcr_position", FIELD_LCR_POSITION },
+	{ "ord", FIELD_ORD },
+	{ "total_order", FIELD_TOTAL_ORDER },
+	{ "op", FIELD_OP },
+	{ "deleted", FIELD_DELETED },
+	{ NULL, FIELD_NONE },
+};
+
+static enum field field_lookup(const struct field_name *names, struct span name)
+{
+	for (; names->name; names++) {
+		if (span_is(name, names->name))
+			return names->field;
+	}
+	return FIELD_NONE;
+}
+
+/* Long names have no row of their own: length 0 is never met, so they are looked up each time. */
+static void order_remember(struct member_order *order, size_t i, struct span raw, enum field field)
+{
+	if (i >= ORDER_ROWS)
+		return;
+	order->rows[i].len = raw.len <= ORDER_NAME_BYTES ? (uint8_t)raw.len : 0;
+	order->rows[i].field = (uint8_t)field;
+	if (order->rows[i].len)
+		memcpy(order->rows[i].name, raw.at, raw.len);
+	order->count = i + 1;
+}
+
+size_t fields_read(struct member_order *order, const struct field_name *names, const struct json_doc *doc,
+                   uint32_t object, struct value out[FIELDS], struct arena *arena, bool *out_new_order)
+{
+	uint32_t end = doc->tokens[object].next;
+	size_t i = 0, known = order->count;
+
+	*out_new_order = false;
+	for (uint32_t at = object + 1; at < end; at = doc->tokens[at + 1].next, i++) {
+		struct span raw = json_raw(doc, at);
+		enum field field;
+
+		if (i < known && order->rows[i].len == raw.len && raw.len &&
+		    memcmp(order->rows[i].name, raw.at, raw.len) == 0) {
+			field = order->rows[i].field;
+		} else {
+			*out_new_order = true;
+			field = field_lookup(names, json_text(doc, at, arena));
+			order_remember(order, i, raw, field);
+			known = order->count;
+		}
+		/* The first of two stands: whoever cares refuses the object. */
+		if (field != FIELD_NONE && !out[field].doc)
+			out[field] = (struct value){ doc, at + 1 };
+	}
+	if (i != order->count)
+		*out_new_order = true;
+	return i;
+}
+
+bool object_duplicate(const struct json_doc *doc, uint32_t object, struct arena *arena, struct span *out_name)
+{
+	uint32_t end = doc->tokens[object].next;
+	size_t room = 16, count = 0;
+
+	for (uint32_t at = object + 1; at < end; at = doc->tokens[at + 1].next)
+		count++;
+	while (room < count * 2)
+		room *= 2;
+	struct span *seen = arena_zalloc(arena, room * sizeof(*seen));
+
+	for (uint32_t at = object + 1; at < end; at = doc->tokens[at + 1].next) {
+		struct span name = json_text(doc, at, arena);
+		size_t slot = hash_bytes(name) & (room - 1);
+
+		for (; seen[slot].at; slot = (slot + 1) & (room - 1)) {
+			if (span_equal(seen[slot], name)) {
+				*out_name = name;
+				return true;
+			}
+		}
+		seen[slot] = name.at ? name : SPAN("");
+	}
+	return false;
+}
+
+enum reading value_uint(const struct value *value, uint64_t *out)
+{
+	if (value_is_null(value))
+		return READ_ABSENT;
+	if (!value_is(value, JSON_NUMBER) && !value_is(value, JSON_STRING))
+		return READ_BAD;
+	if (value_is(value, JSON_STRING) && json_raw(value->doc, value->token).len == 0)
+		return READ_ABSENT;
+	return span_uint64(json_raw(value->doc, value->token), out) ? READ_OK : READ_BAD;
+}
+
+enum reading value_text(const struct value *value, struct arena *arena, struct span *out)
+{
+	if (value_is_null(value))
+		return READ_ABSENT;
+	if (!value_is(value, JSON_STRING))
+		return READ_BAD;
+	*out = json_text(value->doc, value->token, arena);
+	return out->len ? READ_OK : READ_ABSENT;
+}

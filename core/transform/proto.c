@@ -1,0 +1,113 @@
+/*
+ * A changelog row as BigQuery's Storage Write API takes it: the fields of the
+ * template's changelog table, then ours. Nested messages are written behind
+ * room for their length and moved down to it.
+ */
+#include "transform/debezium_private.h"
+
+#define VARINT_MAX 10
+
+enum changelog_field {
+	PROTO_FULL_RECORD = 1,
+	PROTO_PRIMARY_KEY,
+	PROTO_OPERATION,
+	PROTO_TIMESTAMP_MS,
+	PROTO_TABLE_NAME,
+	PROTO_POSITION,
+	PROTO_KEY,
+	PROTO_OLD_KEY,
+	PROTO_UNAVAILABLE,
+};
+
+enum wire { WIRE_VARINT = 0, WIRE_BYTES = 2 };
+
+static char *varint_write(char *at, uint64_t number)
+{
+	for (; number >= 0x80; number >>= 7)
+		*at++ = (char)(number | 0x80);
+	*at++ = (char)number;
+	return at;
+}
+
+static char *bytes_write(char *at, enum changelog_field field, struct span bytes)
+{
+	if (!bytes.len)
+		return at;
+	*at++ = (char)(field << 3 | WIRE_BYTES);
+	at = varint_write(at, bytes.len);
+	memcpy(at, bytes.at, bytes.len);
+	return at + bytes.len;
+}
+
+static bool cell_counts(const struct cell *cell)
+{
+	return cell->kind != CELL_NULL && cell->kind != CELL_ABSENT && cell->kind != CELL_UNAVAILABLE;
+}
+
+static size_t row_room(const struct row *row)
+{
+	size_t room = 2 * VARINT_MAX;
+
+	for (size_t i = 0; row && i < row->shape->count; i++) {
+		if (cell_counts(&row->cells[i]))
+			room += cell_proto_room(&row->cells[i]);
+	}
+	return room;
+}
+
+static char *row_write(char *at, const struct row *row)
+{
+	char *body = at + 1 + VARINT_MAX, *end = body;
+
+	for (size_t i = 0; i < row->shape->count; i++) {
+		int32_t column = row->shape->members[i].column;
+
+		if (cell_counts(&row->cells[i]))
+			end = cell_proto(&row->cells[i], &row->table->columns[column].type, (uint32_t)column + 1, end);
+	}
+	*at++ = (char)(PROTO_FULL_RECORD << 3 | WIRE_BYTES);
+	at = varint_write(at, (uint64_t)(end - body));
+	memmove(at, body, (size_t)(end - body));
+	return at + (end - body);
+}
+
+/* The primaryKey message's body: key columns numbered in key order. */
+struct span proto_cells(struct event *e, const struct table *table, const struct cell *cells)
+{
+	size_t room = 0;
+
+	for (size_t k = 0; k < table->schema.key_count; k++)
+		room += cell_proto_room(&cells[k]);
+	char *start = arena_bytes(e->batch->arena, room), *at = start;
+
+	for (size_t k = 0; k < table->schema.key_count; k++)
+		at = cell_proto(&cells[k], &table->columns[table->keys[k]].type, (uint32_t)k + 1, at);
+	arena_shrink(e->batch->arena, start, room, (size_t)(at - start));
+	return span_make(start, (size_t)(at - start));
+}
+
+/* Without _weir_received: it is the time of the write, and two runs must give the same bytes. `row` NULL: no fullRecord. */
+struct span record_proto(struct event *e, const struct record *record, const struct row *row,
+                         const struct row_key *key)
+{
+	struct span operation = span_of(operation_names[record->operation]);
+	struct span source = e->table->schema.source;
+	struct span key_body = key ? key->proto : NOTHING;
+	size_t room = row_room(row) + key_body.len + operation.len + source.len + POSITION_BYTES + record->key.len +
+	              record->old_key.len + record->unavailable.len + 9 * (1 + VARINT_MAX);
+	char *start = arena_bytes(e->batch->arena, room), *at = start;
+
+	if (row)
+		at = row_write(at, row);
+	at = bytes_write(at, PROTO_PRIMARY_KEY, key_body);
+	at = bytes_write(at, PROTO_OPERATION, operation);
+	*at++ = (char)(PROTO_TIMESTAMP_MS << 3 | WIRE_VARINT);
+	at = varint_write(at, (uint64_t)record->timestamp_ms);
+	at = bytes_write(at, PROTO_TABLE_NAME, source);
+	at = bytes_write(at, PROTO_POSITION, span_make((const char *)record->position, POSITION_BYTES));
+	at = bytes_write(at, PROTO_KEY, record->key);
+	at = bytes_write(at, PROTO_OLD_KEY, record->old_key);
+	at = bytes_write(at, PROTO_UNAVAILABLE, record->unavailable);
+	arena_shrink(e->batch->arena, start, room, (size_t)(at - start));
+	return span_make(start, (size_t)(at - start));
+}

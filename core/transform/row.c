@@ -1,0 +1,185 @@
+/*
+ * The hot path: a row's members to cells, and cells to the JSON text of
+ * fullRecord.
+ */
+#include "transform/debezium_private.h"
+
+static bool shape_match(const struct shape *shape, const struct json_doc *doc, uint32_t object, uint32_t *tokens)
+{
+	uint32_t end = doc->tokens[object].next;
+	size_t i = 0;
+
+	for (uint32_t at = object + 1; at < end; at = doc->tokens[at + 1].next, i++) {
+		struct span raw = json_raw(doc, at);
+
+		if (i == shape->count || shape->members[i].name.len != raw.len ||
+		    memcmp(shape->members[i].name.at, raw.at, raw.len) != 0)
+			return false;
+		tokens[i] = at + 1;
+	}
+	return i == shape->count;
+}
+
+static void room_grow(struct row_room *room, size_t count)
+{
+	if (count <= room->room)
+		return;
+	room->room = count * 2;
+	room->tokens = memory_grow(room->tokens, room->room * sizeof(*room->tokens));
+	room->cells = memory_grow(room->cells, room->room * sizeof(*room->cells));
+}
+
+static size_t shapes_most(const struct table *table)
+{
+	size_t most = 16;
+
+	for (size_t i = 0; i < SHAPES_MAX && table->shapes[i]; i++) {
+		if (table->shapes[i]->count > most)
+			most = table->shapes[i]->count;
+	}
+	return most;
+}
+
+static struct shape *shape_known(struct event *e, uint32_t object, struct row_room *room)
+{
+	struct table *table = e->table;
+
+	room_grow(room, shapes_most(table));
+	for (size_t i = 0; i < SHAPES_MAX && table->shapes[i]; i++) {
+		struct shape *shape = table->shapes[i];
+
+		if (shape->block != e->block || !shape_match(shape, e->doc, object, room->tokens))
+			continue;
+		memmove(&table->shapes[1], &table->shapes[0], i * sizeof(table->shapes[0]));
+		table->shapes[0] = shape;
+		return shape;
+	}
+	return NULL;
+}
+
+bool row_shape(struct debezium *d, struct event *e, uint32_t object, struct row_room *room, struct row *out)
+{
+	struct shape *shape = shape_known(e, object, room);
+
+	if (!shape) {
+		shape = shape_compile(d, e, object);
+		if (!shape)
+			return false;
+		room_grow(room, shape->count);
+		shape_match(shape, e->doc, object, room->tokens);
+	}
+	*out = (struct row){ .table = e->table, .shape = shape, .doc = e->doc, .tokens = room->tokens,
+		.cells = room->cells };
+	return true;
+}
+
+/* Something that happens to many values of a column is one line with a count. */
+static void count_value(struct event *e, struct span column, const char *code, const char *format)
+{
+	for (struct batch_note *note = e->batch->notes; note; note = note->next) {
+		if (note->table == e->table->number && span_equal(note->column, column) && strcmp(note->code, code) == 0) {
+			note->count++;
+			return;
+		}
+	}
+	batch_add_note(e->batch, e->table->number, column, code, 1, "%s", format);
+}
+
+/* Values of a column that may not be added. */
+static bool unknown_value(struct debezium *d, struct event *e, const struct row *row, size_t i)
+{
+	struct span name = json_text(row->doc, row->tokens[i] - 1, e->batch->arena);
+
+	if (json_is(row->doc, row->tokens[i], JSON_NULL))
+		return true;
+	if (d->options->schema_changes == SCHEMA_IGNORE) {
+		count_value(e, name, "unknown_column", "values of a column that the table does not have, left out "
+		            "because schemaChanges is ignore");
+		return true;
+	}
+	return REFUSE_MAP(e, "unknown_column", name, NOTHING,
+	                  "table %.*s has no column %.*s, and schemaChanges is reject",
+	                  SPAN_ARG(e->table->schema.source), SPAN_ARG(name));
+}
+
+bool row_convert(struct debezium *d, struct event *e, struct row *row)
+{
+	const struct shape *shape = row->shape;
+
+	for (size_t i = 0; i < shape->count; i++) {
+		const struct member *member = &shape->members[i];
+		struct cell *cell = &row->cells[i];
+
+		cell->kind = CELL_ABSENT;
+		if (member->column == MEMBER_SKIPPED)
+			continue;
+		if (member->column == MEMBER_UNKNOWN) {
+			if (!unknown_value(d, e, row, i))
+				return false;
+			continue;
+		}
+		if (!cell_read(d, e, member->column, member->from, row->doc, row->tokens[i], cell))
+			return false;
+		if (cell->kind == CELL_UNAVAILABLE)
+			row->has_unavailable = true;
+	}
+	row->is_converted = true;
+	return true;
+}
+
+struct span row_json(struct event *e, const struct row *row)
+{
+	const struct shape *shape = row->shape;
+	size_t room = shape->names_room + 3;
+
+	for (size_t i = 0; i < shape->count; i++) {
+		if (row->cells[i].kind != CELL_ABSENT)
+			room += row->cells[i].kind == CELL_UNAVAILABLE ? 4 : cell_json_room(&row->cells[i]);
+	}
+	char *start = arena_bytes(e->batch->arena, room), *at = start;
+
+	*at++ = '{';
+	for (size_t i = 0; i < shape->count; i++) {
+		const struct cell *cell = &row->cells[i];
+
+		if (cell->kind == CELL_ABSENT)
+			continue;
+		struct span quoted = row->table->more[shape->members[i].column].quoted;
+
+		if (at != start + 1)
+			*at++ = ',';
+		memcpy(at, quoted.at, quoted.len);
+		at += quoted.len;
+		if (cell->kind == CELL_UNAVAILABLE || cell->kind == CELL_NULL) {
+			memcpy(at, "null", 4);
+			at += 4;
+		} else {
+			at = cell_json(cell, &row->table->columns[shape->members[i].column].type, at);
+		}
+	}
+	*at++ = '}';
+	arena_shrink(e->batch->arena, start, room, (size_t)(at - start));
+	return span_make(start, (size_t)(at - start));
+}
+
+/* ["bio","tags"] */
+struct span row_unavailable(struct event *e, const struct row *row)
+{
+	size_t room = row->shape->names_room + 2;
+	char *start = arena_bytes(e->batch->arena, room), *at = start;
+
+	*at++ = '[';
+	for (size_t i = 0; i < row->shape->count; i++) {
+		if (row->cells[i].kind != CELL_UNAVAILABLE)
+			continue;
+		struct span quoted = row->table->more[row->shape->members[i].column].quoted;
+
+		if (at != start + 1)
+			*at++ = ',';
+		memcpy(at, quoted.at, quoted.len - 1); /* without its colon */
+		at += quoted.len - 1;
+	}
+	*at++ = ']';
+	arena_shrink(e->batch->arena, start, room, (size_t)(at - start));
+	return span_make(start, (size_t)(at - start));
+}

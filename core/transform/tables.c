@@ -1,0 +1,289 @@
+/*
+ * The tables of the job: found by what the source calls them, made when first
+ * met. The transform keeps the newest schema of each; what changed goes into
+ * the batch before the record that needs it.
+ */
+#include "transform/debezium_private.h"
+
+#include "base/hash.h"
+
+#include <stdlib.h>
+
+static void slot_put(struct debezium *d, const struct table *table)
+{
+	size_t slot = table->hash & (d->slot_count - 1);
+
+	while (d->slots[slot])
+		slot = (slot + 1) & (d->slot_count - 1);
+	d->slots[slot] = table->number + 1;
+}
+
+static void slots_grow(struct debezium *d)
+{
+	if (d->slot_count > 2 * (d->table_count + 1))
+		return;
+	free(d->slots);
+	d->slot_count = d->slot_count ? d->slot_count * 4 : 64;
+	d->slots = memory_zalloc(d->slot_count * sizeof(*d->slots));
+	for (size_t i = 0; i < d->table_count; i++)
+		slot_put(d, d->tables[i]);
+}
+
+struct table *table_lookup(struct debezium *d, struct span source)
+{
+	uint64_t hash = hash_bytes(source);
+
+	if (!d->slot_count)
+		return NULL;
+	for (size_t slot = hash & (d->slot_count - 1); d->slots[slot]; slot = (slot + 1) & (d->slot_count - 1)) {
+		struct table *table = d->tables[d->slots[slot] - 1];
+
+		if (table->hash == hash && span_equal(table->schema.source, source))
+			return table;
+	}
+	return NULL;
+}
+
+static struct table *table_add(struct debezium *d, struct span source)
+{
+	struct table *table = memory_zalloc(sizeof(*table));
+
+	slots_grow(d);
+	if (d->table_count == d->table_room) {
+		d->table_room = d->table_room ? d->table_room * 2 : 16;
+		d->tables = memory_grow(d->tables, d->table_room * sizeof(struct table *));
+	}
+	table->arena = arena_new(4096);
+	table->why = text_new(1024);
+	table->number = (uint32_t)d->table_count;
+	table->schema.source = arena_copy(table->arena, source);
+	table->hash = hash_bytes(source);
+	d->tables[d->table_count++] = table;
+	slot_put(d, table);
+	return table;
+}
+
+void table_free(struct table *table)
+{
+	if (!table)
+		return;
+	table_forget_shapes(table);
+	text_free(table->why);
+	arena_free(table->arena);
+	free(table->columns);
+	free(table->more);
+	free(table->keys);
+	free(table);
+}
+
+/* A table of an earlier run. What the configuration says of it follows with its first event. */
+struct table *table_restore(struct debezium *d, const struct table_schema *schema)
+{
+	struct table *table = table_add(d, schema->source);
+	const struct table_schema *copy = schema_copy(table->arena, schema);
+	size_t count = copy->count, key_count = copy->key_count;
+
+	table->column_room = count + 16;
+	table->columns = memory_alloc(table->column_room * sizeof(*table->columns));
+	table->more = memory_zalloc(table->column_room * sizeof(*table->more));
+	table->keys = memory_alloc((key_count + 1) * sizeof(*table->keys));
+	if (count)
+		memcpy(table->columns, copy->columns, count * sizeof(*table->columns));
+	if (key_count)
+		memcpy(table->keys, copy->keys, key_count * sizeof(*table->keys));
+	table->schema = *copy;
+	table->key_version = 1;
+	table->is_collided = copy->notes & NOTE_NAME_COLLISION;
+	table_sync(table);
+	history_read(&d->history, copy->history);
+	return table;
+}
+
+/* The view that is copied into batches follows the lists, which may have moved. */
+void table_sync(struct table *table)
+{
+	table->schema.columns = table->columns;
+	table->schema.keys = table->keys;
+}
+
+void table_change(struct table *table, const char *what, struct span name)
+{
+	if (table->why->len)
+		text_add(table->why, ", ");
+	text_add(table->why, what);
+	if (name.len) {
+		text_add_char(table->why, ' ');
+		text_add_span(table->why, name);
+	}
+}
+
+void table_note(struct event *e, unsigned note, const char *code, const char *text)
+{
+	struct table *table = e->table;
+
+	if (table->schema.notes & note)
+		return;
+	table->schema.notes |= note;
+	batch_add_note(e->batch, table->number, NOTHING, code, 1, "%s", text);
+	table_change(table, code, NOTHING);
+}
+
+void table_flush(struct debezium *d, struct event *e)
+{
+	struct table *table = e->table;
+
+	if (!table)
+		return;
+	if (table->history_version != d->history.version && e->position_kind == POSITION_LOG &&
+	    !value_is_null(&e->fields[FIELD_SERVER_ID])) {
+		table->history_version = d->history.version;
+		struct span text = history_text(&d->history, e->batch->arena);
+
+		if (!span_equal(text, table->schema.history)) {
+			table->schema.history = arena_copy(table->arena, text);
+			table_change(table, "source's log", NOTHING);
+		}
+	}
+	if (!table->why->len)
+		return;
+	table->schema.version++;
+	table_sync(table);
+	batch_add_change(e->batch, table->number, schema_copy(e->batch->arena, &table->schema),
+	                 arena_string(e->batch->arena, text_span(table->why)));
+	text_clear(table->why);
+}
+
+/* SQLite's names have no case, and a changelog beside its replica takes a name too. */
+static bool names_clash(const struct job_options *options, struct span a, struct span b)
+{
+	struct span tail = SPAN("_changelog");
+
+	if (span_same_word(a, b))
+		return true;
+	if (!options->change_log_dataset || !options->replica_dataset ||
+	    strcmp(options->change_log_dataset, options->replica_dataset) != 0)
+		return false;
+	if (a.len < b.len) {
+		struct span swap = a;
+
+		a = b;
+		b = swap;
+	}
+	return a.len == b.len + tail.len && span_same_word(span_make(a.at, b.len), b) &&
+	       span_same_word(span_make(a.at + b.len, tail.len), tail);
+}
+
+static const struct table *table_in_the_way(const struct debezium *d, const struct table *table)
+{
+	for (size_t i = 0; i < d->table_count; i++) {
+		const struct table *other = d->tables[i];
+
+		if (other != table && !other->is_collided && names_clash(d->options, other->schema.name, table->schema.name))
+			return other;
+	}
+	return NULL;
+}
+
+/* Which name the table gets, and whether another has it. A table that is parked looks again in each run: its owner
+ * may have set tableNamePattern. */
+static void table_name(struct debezium *d, struct event *e, struct table *table)
+{
+	const char *pattern = d->options->table_name_pattern ? d->options->table_name_pattern : "{table}";
+	bool was_collided = table->is_collided;
+	struct span plain = table->name;
+
+	table->schema.name = table_destination(pattern, table->arena, table->db, table->schema_name, table->name);
+	table->is_collided = true;
+	const struct table *other = table_in_the_way(d, table);
+
+	table->is_collided = other != NULL;
+	if (strcmp(pattern, "{table}") == 0 && !span_equal(plain, table->schema.name))
+		table_note(e, NOTE_RENAMED, "renamed", "the table's name is reserved, it gets one _ in front");
+	if (other)
+		table_note(e, NOTE_NAME_COLLISION, "name_collision",
+		           arena_printf(e->batch->arena, "%.*s would be stored as %.*s, which %.*s already is",
+		                        SPAN_ARG(table->schema.source), SPAN_ARG(table->schema.name),
+		                        SPAN_ARG(other->schema.source)));
+	else if (was_collided) {
+		table->schema.notes &= ~(unsigned)NOTE_NAME_COLLISION;
+		table_change(table, "has a name of its own", table->schema.name);
+	}
+}
+
+struct place_name {
+	struct span db, schema, table;
+};
+
+/* First event of the table in this run: now its names are known one by one. */
+static void table_meet(struct debezium *d, struct event *e, struct table *table, const struct place_name *place)
+{
+	e->table = table;
+	table->is_met = true;
+	table->db = arena_copy(table->arena, place->db);
+	table->schema_name = arena_copy(table->arena, place->schema);
+	table->name = arena_copy(table->arena, place->table);
+	table->rule = source_schema_table(d->rules, table->schema.source, table->name);
+	if (!table->schema.version || table->is_collided)
+		table_name(d, e, table);
+	columns_of_rule(d, e);
+}
+
+static bool table_make(struct debezium *d, struct event *e, const struct place_name *place, struct span source)
+{
+	size_t most = d->options->max_tables > 0 ? (size_t)d->options->max_tables : 1000;
+
+	if (!name_is_fine(place->table) || (place->db.len && !name_is_fine(place->db)) ||
+	    (place->schema.len && !name_is_fine(place->schema)))
+		return REFUSE(e, "bad_name", NOTHING, SPAN("source.table"),
+		              "the table's name holds a back-quote or a control character, or is longer than %d bytes",
+		              NAME_BYTES_MAX);
+	if (d->table_count >= most)
+		return REFUSE(e, "too_many_tables", NOTHING, NOTHING,
+		              "table %.*s would be number %zu, maxTables allows %zu", SPAN_ARG(source), d->table_count + 1,
+		              most);
+	struct table *table = table_add(d, source);
+
+	table_change(table, "new table", NOTHING);
+	table_meet(d, e, table, place);
+	return true;
+}
+
+static bool place_read(struct event *e, struct place_name *out)
+{
+	struct arena *arena = e->batch->arena;
+
+	*out = (struct place_name){ NOTHING, NOTHING, NOTHING };
+	if (value_text(&e->fields[FIELD_TABLE], arena, &out->table) != READ_OK)
+		return REFUSE(e, "no_source_table", NOTHING, NOTHING, e->is_flattened
+		              ? "nothing tells the table: neither a field __table nor an attribute"
+		              : "the source block names no table");
+	if (value_text(&e->fields[FIELD_DB], arena, &out->db) == READ_BAD ||
+	    value_text(&e->fields[FIELD_SCHEMA], arena, &out->schema) == READ_BAD)
+		return REFUSE(e, "no_source_table", NOTHING, NOTHING, "the database or schema name is no text");
+	return true;
+}
+
+bool table_find(struct debezium *d, struct event *e)
+{
+	struct table *table = d->last_table;
+	struct place_name place;
+
+	if (!place_read(e, &place))
+		return false;
+	if (!table || !span_equal(table->name, place.table) || !span_equal(table->schema_name, place.schema) ||
+	    !span_equal(table->db, place.db)) {
+		struct span source = source_name(e->batch->arena, place.db, place.schema, place.table);
+
+		table = table_lookup(d, source);
+		if (!table && !table_make(d, e, &place, source))
+			return false;
+		if (!table)
+			table = e->table;
+		if (!table->is_met)
+			table_meet(d, e, table, &place);
+		d->last_table = table;
+	}
+	e->table = table;
+	e->message->table = table->number;
+	return true;
+}

@@ -1,0 +1,37 @@
+/*
+ * What happens to a message on its way: it becomes records, or is filtered, or
+ * refused. A transform never fails as a whole: a message that it does not
+ * understand is refused with a reason.
+ */
+#ifndef WEIR_TRANSFORM_TRANSFORM_H
+#define WEIR_TRANSFORM_TRANSFORM_H
+
+#include "options/options.h"
+#include "record/batch.h"
+
+struct transform {
+	const struct transform_ops *ops;
+};
+
+struct transform_setup {
+	const struct job_options *options;
+	const struct table_schema *const *tables; /* known from earlier runs; index = table number */
+	size_t table_count;
+	bool wants_proto;                         /* fill record->proto with Storage Write bytes */
+};
+
+struct transform_ops {
+	const char *name;
+	const char *help;
+
+	struct transform *(*open)(const struct transform_setup *, struct error *);
+	/* Adds the message's records, schema changes and notes to the batch, or sets its fate. */
+	void (*apply)(struct transform *, struct batch *, struct message *);
+	void (*close)(struct transform *);
+};
+
+extern const struct transform_ops transform_debezium;
+
+const struct transform_ops *transform_choose(const struct job_options *, struct error *);
+
+#endif

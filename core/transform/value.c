@@ -1,0 +1,243 @@
+/*
+ * One value into its column: as it is written, or as the value itself tells;
+ * and what becomes of a value that the column cannot hold.
+ */
+#include "transform/debezium_private.h"
+
+#define EXACT_DOUBLE ((int64_t)1 << 53)
+
+static bool refuse_value(struct event *e, int column, const char *code, const struct convert_fault *fault)
+{
+	const struct column *c = &e->table->columns[column];
+	struct text *path = text_new(NAME_BYTES_MAX * 2 + 64);
+
+	text_add(path, e->is_flattened ? "" : e->op == 'd' ? "before." : "after.");
+	text_add_span(path, c->source_name);
+	text_add_span(path, fault->path);
+	struct text *type = text_new(4096);
+
+	bq_type_print(type, &c->type);
+	REFUSE_MAP(e, code, c->name, text_span(path), "column %.*s (%s): %s", SPAN_ARG(c->name), type->at,
+	           fault->message ? fault->message : "the value does not fit");
+	text_free(path);
+	text_free(type);
+	return false;
+}
+
+/* Counted per column in the batch: one note, not one a value. */
+static void count_unrepresentable(struct event *e, int column, const char *what)
+{
+	const struct column *c = &e->table->columns[column];
+
+	for (struct batch_note *note = e->batch->notes; note; note = note->next) {
+		if (note->table == e->table->number && span_equal(note->column, c->name) &&
+		    strcmp(note->code, "value_not_representable") == 0) {
+			note->count++;
+			return;
+		}
+	}
+	struct text *type = text_new(4096);
+
+	bq_type_print(type, &c->type);
+	batch_add_note(e->batch, e->table->number, c->name, "value_not_representable", 1, "values of %.*s outside %s, %s",
+	               SPAN_ARG(c->name), type->at, what);
+	text_free(type);
+}
+
+/* The column becomes text, and the value stands in it as the source wrote it. */
+static bool value_as_text(struct debezium *d, struct event *e, int column, const struct json_doc *doc, uint32_t token,
+                          struct cell *out, const struct convert_fault *fault)
+{
+	const struct bq_type text = { .kind = BQ_STRING };
+
+	if (!column_may_change(d, e->table, column))
+		return refuse_value(e, column, fault->code, fault);
+	count_unrepresentable(e, column, "the column became text");
+	column_widen(e, column, &text, false);
+	*out = (struct cell){ .kind = CELL_TEXT, .text = json_raw(doc, token),
+		.is_escaped = doc->tokens[token].flags & JSON_HAS_ESCAPES && json_is(doc, token, JSON_STRING) };
+	return true;
+}
+
+/* onUnrepresentable. `out` holds the nearest value that fits. */
+static bool value_unrepresentable(struct debezium *d, struct event *e, int column, const struct json_doc *doc,
+                                  uint32_t token, struct cell *out, const struct convert_fault *fault)
+{
+	enum value_group group = bq_value_group(&e->table->columns[column].type);
+
+	switch (d->options->on_unrepresentable[group]) {
+	case UNREPRESENTABLE_NULL:
+		count_unrepresentable(e, column, "stored as NULL");
+		*out = (struct cell){ .kind = CELL_NULL };
+		return true;
+	case UNREPRESENTABLE_CLAMP:
+		count_unrepresentable(e, column, "stored as the nearest value");
+		return true;
+	case UNREPRESENTABLE_TEXT:
+		return value_as_text(d, e, column, doc, token, out, fault);
+	case UNREPRESENTABLE_DEAD_LETTER:
+		break;
+	}
+	return refuse_value(e, column, fault->code ? fault->code : "type_mismatch", fault);
+}
+
+static void note_wide(struct event *e, int column, const struct cell *cell)
+{
+	struct column *c = &e->table->columns[column];
+
+	if (cell->number >= -EXACT_DOUBLE && cell->number <= EXACT_DOUBLE)
+		return;
+	c->is_wide = true;
+	table_change(e->table, "large numbers in", c->name);
+}
+
+static bool value_convert(struct debezium *d, struct event *e, int column, const struct source_type *from,
+                          const struct json_doc *doc, uint32_t token, struct cell *out)
+{
+	struct column *c = &e->table->columns[column];
+	struct convert_fault fault = { NULL, NULL, NOTHING };
+
+	switch (type_convert(from, &c->type, doc, token, d->placeholder, e->batch->arena, out, &fault)) {
+	case CONVERT_OK:
+		if (c->type.kind == BQ_INT64 && !c->is_wide && out->kind == CELL_INT)
+			note_wide(e, column, out);
+		return true;
+	case CONVERT_OUT_OF_RANGE:
+		return value_unrepresentable(d, e, column, doc, token, out, &fault);
+	case CONVERT_MISMATCH:
+		break;
+	}
+	return refuse_value(e, column, "type_mismatch", &fault);
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 32;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* columnTypes with encoding hex: nothing in the message tells that the text is binary. */
+static bool value_hex(struct debezium *d, struct event *e, int column, const struct json_doc *doc, uint32_t token,
+                      struct cell *out)
+{
+	struct span text = json_raw(doc, token);
+	struct convert_fault fault = { "type_mismatch", "text that is not an even number of hexadecimal digits", NOTHING };
+
+	if (!json_is(doc, token, JSON_STRING))
+		return value_convert(d, e, column, &d->string, doc, token, out);
+	if (span_equal(text, d->placeholder)) {
+		*out = (struct cell){ .kind = CELL_UNAVAILABLE };
+		return true;
+	}
+	char *bytes = arena_bytes(e->batch->arena, text.len / 2 + 1);
+
+	for (size_t i = 0; i + 1 < text.len; i += 2) {
+		int high = hex_digit(text.at[i]), low = hex_digit(text.at[i + 1]);
+
+		if (high < 0 || low < 0)
+			return refuse_value(e, column, "type_mismatch", &fault);
+		bytes[i / 2] = (char)(high << 4 | low);
+	}
+	if (text.len % 2)
+		return refuse_value(e, column, "type_mismatch", &fault);
+	*out = (struct cell){ .kind = CELL_BYTES, .text = { bytes, text.len / 2 } };
+	if (span_equal(out->text, d->placeholder))
+		out->kind = CELL_UNAVAILABLE;
+	return true;
+}
+
+/* The value's own kind where it is the column's: nearly always, so it is asked first. */
+static const struct source_type *plain_type(const struct debezium *d, const struct column *c,
+                                            const struct json_token *token)
+{
+	if (c->is_provisional || c->type.is_array)
+		return NULL;
+	if (token->kind == JSON_STRING && c->type.kind == BQ_STRING)
+		return &d->string;
+	if (token->kind == JSON_NUMBER && c->type.kind == BQ_INT64 && !(token->flags & JSON_IS_FRACTION))
+		return &d->integer;
+	if (token->kind == JSON_NUMBER && c->type.kind == BQ_FLOAT64 && token->flags & JSON_IS_FRACTION)
+		return &d->real;
+	if ((token->kind == JSON_TRUE || token->kind == JSON_FALSE) && c->type.kind == BQ_BOOL)
+		return &d->boolean;
+	return NULL;
+}
+
+/* Would FLOAT64 hold the old values and this one exactly? */
+static bool double_fits(const struct column *c, const struct json_doc *doc, uint32_t token)
+{
+	int64_t number;
+
+	if (c->type.kind == BQ_INT64)
+		return !c->is_wide;
+	return json_int64(doc, token, &number) && number >= -EXACT_DOUBLE && number <= EXACT_DOUBLE;
+}
+
+/* The column's type is a guess from earlier values; this one may not fit it. */
+static bool column_follow(struct debezium *d, struct event *e, int column, const struct source_type *from,
+                          const struct bq_type *seen, const struct json_doc *doc, uint32_t token)
+{
+	struct column *c = &e->table->columns[column];
+	struct bq_type wide = c->type;
+	bool value_fits = double_fits(c, doc, token);
+
+	(void)from;
+	if (c->is_provisional) {
+		column_settle(e, column, seen);
+		return true;
+	}
+	if (bq_type_equal(&c->type, seen) || !bq_type_widen(&wide, seen, value_fits))
+		return true;
+	if (column_may_change(d, e->table, column)) {
+		column_widen(e, column, seen, value_fits);
+		return true;
+	}
+	struct convert_fault fault = { "type_mismatch", "a value of another type, and schemaChanges does not allow to "
+	                               "widen the column", NOTHING };
+
+	return refuse_value(e, column, "type_mismatch", &fault);
+}
+
+/* Nothing tells how the value is written but itself. */
+static bool value_inferred(struct debezium *d, struct event *e, int column, const struct json_doc *doc, uint32_t token,
+                           struct cell *out)
+{
+	const struct source_type *plain = plain_type(d, &e->table->columns[column], &doc->tokens[token]);
+	struct convert_fault fault = { NULL, NULL, NOTHING };
+	struct source_type from;
+	struct bq_type seen;
+	bool is_known;
+
+	if (plain)
+		return value_convert(d, e, column, plain, doc, token, out);
+	type_infer(doc, token, e->batch->arena, &from, &seen, &is_known);
+	if (!is_known) {
+		*out = (struct cell){ .kind = CELL_NULL };
+		return true;
+	}
+	if (e->table->more[column].is_fixed)
+		return value_convert(d, e, column, &from, doc, token, out);
+	/* A placeholder says nothing about the column's type. */
+	if (type_convert(&from, &seen, doc, token, d->placeholder, e->batch->arena, out, &fault) == CONVERT_OK &&
+	    out->kind == CELL_UNAVAILABLE)
+		return true;
+	if (!column_follow(d, e, column, &from, &seen, doc, token))
+		return false;
+	return value_convert(d, e, column, &from, doc, token, out);
+}
+
+bool cell_read(struct debezium *d, struct event *e, int column, const struct source_type *from,
+               const struct json_doc *doc, uint32_t token, struct cell *out)
+{
+	if (json_is(doc, token, JSON_NULL)) {
+		*out = (struct cell){ .kind = CELL_NULL };
+		return true;
+	}
+	if (e->table->more[column].is_hex)
+		return value_hex(d, e, column, doc, token, out);
+	if (from)
+		return value_convert(d, e, column, from, doc, token, out);
+	return value_inferred(d, e, column, doc, token, out);
+}

@@ -1,0 +1,175 @@
+"""The end-to-end tests' hands: a home of its own a test, the real programs, recorded streams."""
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import tarfile
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.join(ROOT, os.environ.get("WEIR_BUILD", "build"))
+STREAMS = os.path.join(ROOT, "build", "streams")
+
+
+class Skip(Exception):
+    """The test cannot say anything here; the reason is printed."""
+
+
+def stream(name):
+    """Folder of a recorded stream, unpacked once."""
+    folder = os.path.join(STREAMS, name)
+    packed = os.path.join(ROOT, "tests", "streams", name + ".tar.xz")
+    if os.path.isdir(folder) and os.path.getmtime(folder) >= os.path.getmtime(packed):
+        return folder
+    os.makedirs(STREAMS, exist_ok=True)
+    scratch = tempfile.mkdtemp(dir=STREAMS)
+    with tarfile.open(packed) as tar:
+        tar.extractall(scratch)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.rename(os.path.join(scratch, name), folder)
+    os.utime(folder)
+    os.rmdir(scratch)
+    return folder
+
+
+class Result:
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def lines(self):
+        return [json.loads(line) for line in self.out.decode().splitlines()]
+
+    @property
+    def last(self):
+        return self.lines[-1]
+
+    @property
+    def error(self):
+        """The error object that --json puts on stderr."""
+        for line in reversed(self.err.decode(errors="replace").splitlines()):
+            if line.startswith('{"error"'):
+                return json.loads(line)["error"]
+        raise AssertionError("no error object on stderr: %r" % self.err[-500:])
+
+    def __repr__(self):
+        return "exit %d\nstdout: %s\nstderr: %s" % (self.code, self.out[-1500:], self.err[-1500:])
+
+
+class Home:
+    """A WEIR_HOME of its own, gone at the end, with the engine that may run in it."""
+
+    def __init__(self, build=None):
+        self.build = build or BUILD
+        self.path = tempfile.mkdtemp(prefix="weir-")
+        self.state = os.path.join(self.path, "home")
+        self.env = dict(os.environ, WEIR_HOME=self.state, LC_ALL="C.UTF-8")
+        self.env.pop("WEIR_CRASH", None)
+        self.children = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end_engine()
+        for child in self.children:
+            if child.poll() is None:
+                child.kill()
+                child.wait()
+        subprocess.run(["chmod", "-R", "u+rwX", self.path], check=False)
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def end_engine(self):
+        try:
+            with open(os.path.join(self.state, "weird.lock")) as f:
+                pid = int(f.read())
+            os.kill(pid, signal.SIGKILL)
+        except (OSError, ValueError):
+            pass
+
+    def file(self, name):
+        return os.path.join(self.path, name)
+
+    def write(self, name, content):
+        with open(self.file(name), "wb" if isinstance(content, bytes) else "w") as f:
+            f.write(content)
+        return self.file(name)
+
+    def run(self, *args, env=None, stdin=subprocess.DEVNULL, input=None, timeout=300, program="weir"):
+        kw = {"input": input} if input is not None else {"stdin": stdin}
+        p = subprocess.run([os.path.join(self.build, program), *map(str, args)], env=dict(self.env, **(env or {})), cwd=self.path,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout, **kw)
+        for mark in (b"AddressSanitizer", b"ThreadSanitizer", b"runtime error:", b"LeakSanitizer"):
+            assert mark not in p.stderr, p.stderr.decode(errors="replace")[-6000:]
+        return Result(p.returncode, p.stdout, p.stderr)
+
+    def start(self, *args, env=None, program="weir", **kw):
+        p = subprocess.Popen([os.path.join(self.build, program), *map(str, args)], env=dict(self.env, **(env or {})), cwd=self.path,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, **kw)
+        self.children.append(p)
+        return p
+
+    def job(self, feed, name="shop", **parameters):
+        """Writes a job file; the datasets are `shop` and `shop_log` unless given."""
+        p = {"warehouse": "local", "inputFile": feed, "changeLogDataset": "shop_log", "replicaDataset": "shop"}
+        p.update(parameters)
+        p = {k: v for k, v in p.items() if v is not None}
+        return self.write(name + ".json", json.dumps({"name": name, "template": "Cdc_To_BigQuery_Template", "parameters": p}))
+
+    def replicate(self, feed, name="shop", args=(), env=None, expect=0, **parameters):
+        """Runs a job until idle and gives the result's last line."""
+        r = self.run("run", self.job(feed, name, **parameters), "--until-idle", "--json", *args, env=env)
+        assert r.code == expect, r
+        return r.last if r.out else r
+
+    def warehouse(self, dataset="shop"):
+        return os.path.join(self.state, "warehouse", dataset + ".db")
+
+    def sql(self, query, dataset="shop", *values):
+        db = sqlite3.connect("file:%s?mode=ro" % self.warehouse(dataset), uri=True)
+        try:
+            return db.execute(query, values).fetchall()
+        finally:
+            db.close()
+
+    def letters(self, *args):
+        r = self.run("dlq", "list", "--json", *args)
+        assert r.code == 0, r
+        return r.lines
+
+    def verify(self, name="shop"):
+        r = self.run("verify", name, "--json")
+        assert r.code == 0 and r.last["equal"] is True, r
+
+
+def event(after, before=None, op=None, table="t", lsn=None, schema="public", db="shop", **more):
+    """A PostgreSQL envelope without schema block."""
+    if op is None:
+        op = "c" if before is None else "u" if after is not None else "d"
+    source = {"connector": "postgresql", "db": db, "schema": schema, "table": table, "ts_ms": 1700000000000}
+    if lsn is not None:
+        source["lsn"] = lsn
+    source.update(more.pop("source", {}))
+    e = {"before": before, "after": after, "source": source, "op": op, "ts_ms": 1700000000000}
+    e.update(more)
+    return e
+
+
+def feed(events, keys=None, ids=True):
+    """Lines of a feed; `keys` gives each event's key object, or None."""
+    lines = []
+    for i, e in enumerate(events):
+        line = {"id": str(i + 1)} if ids else {}
+        k = keys(e) if keys else None
+        if k is not None:
+            line["key"] = json.dumps(k)
+        line["data"] = e
+        lines.append(json.dumps(line, ensure_ascii=False))
+    return "\n".join(lines) + "\n"
+
+
+def id_key(e):
+    row = e.get("after") or e.get("before")
+    return {"id": row["id"]} if row else None

@@ -1,0 +1,91 @@
+/* `weir check`: every problem of a job file, a line each, with its place. */
+#include "cli/cli_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define PARAMS_MAX 256
+
+static size_t read_params(const struct command_line *line, const char *out[PARAMS_MAX])
+{
+	const json_t *params = json_object_get(line->args, "params");
+	size_t count = json_array_size(params) < PARAMS_MAX ? json_array_size(params) : PARAMS_MAX;
+
+	for (size_t i = 0; i < count; i++)
+		out[i] = json_string_value(json_array_get(params, i));
+	return count;
+}
+
+/* A plain word that is no file is a registered job. */
+static char *job_file(const struct home *home, const char *name)
+{
+	OWNED(text) path = text_new(8192);
+
+	if (access(name, F_OK) == 0 || strpbrk(name, "./"))
+		text_add(path, name);
+	else
+		text_add_format(path, "%s/%s.json", home->jobs_config, name);
+	return text_take(path);
+}
+
+static void print_problem(const struct option_problem *problem, const char *path, bool is_json)
+{
+	OWNED(text) words = text_new(65536);
+
+	if (is_json) {
+		option_problem_json(problem, path, words);
+		puts(words->at);
+		return;
+	}
+	option_problem_line(problem, path, words);
+	cli_print_text(words->at);
+	putchar('\n');
+}
+
+static void print_level(const char *level, const struct error *err, const char *path, const char *fine, bool is_json)
+{
+	json_t *object;
+
+	if (is_json) {
+		object = json_pack("{s:s, s:s, s:s, s:s}", "level", level, "code", err ? err->code : "", "file", path, "message",
+		                   err ? err->message : fine);
+		cli_print_json(object);
+		json_decref(object);
+	} else {
+		printf("%s: %s%s", path, err ? err->code : "ok", err ? ": " : ": ");
+		cli_print_text(err ? err->message : fine);
+		putchar('\n');
+	}
+}
+
+static int check_startable(const struct job_options *options, const char *path, bool is_json)
+{
+	struct error err = { 0 };
+
+	if (job_options_startable(options, &err)) {
+		print_level("ok", NULL, path, "the job can start", is_json);
+		return 0;
+	}
+	print_level("fails", &err, path, NULL, is_json);
+	return err.kind == ERROR_ACCESS ? 77 : err.kind == ERROR_UNREACHABLE ? 69 : 78;
+}
+
+int cli_check(const struct home *home, const struct command_line *line)
+{
+	const char *params[PARAMS_MAX];
+	size_t count = read_params(line, params);
+	struct option_problems problems = { 0 };
+	char *path = job_file(home, json_string_value(json_object_get(line->args, "job")));
+	struct job_options *options = job_options_load(path, params, count, &problems);
+	int status = 78;
+
+	for (size_t i = 0; i < problems.count; i++)
+		print_problem(&problems.items[i], path, line->is_json);
+	if (options)
+		status = check_startable(options, path, line->is_json);
+	job_options_free(options);
+	option_problems_free(&problems);
+	free(path);
+	return status;
+}

@@ -1,0 +1,131 @@
+/* Finding the command, and the ways in which one is answered. */
+#include "cli/cli_private.h"
+
+#include "base/clean.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int cli_complain(const struct error *err, const struct command_line *line)
+{
+	char *words = error_line(err, "weir", line && line->is_json);
+
+	fflush(stdout);
+	fputs(words, stderr);
+	free(words);
+	return error_policies[err->kind].exit_status;
+}
+
+void cli_note(void *context, const char *note)
+{
+	OWNED(text) clean = text_new(8192);
+
+	(void)context;
+	clean_text(clean, span_of(note));
+	fprintf(stderr, "weir: %s\n", clean->at);
+}
+
+void cli_print_json(const json_t *object)
+{
+	char *line = json_line(object);
+
+	fputs(line ? line : "", stdout);
+	free(line);
+}
+
+void cli_print_text(const char *text)
+{
+	OWNED(text) clean = text_new(4u << 20);
+
+	clean_text(clean, span_of(text ? text : ""));
+	fputs(clean->at, stdout);
+}
+
+struct output {
+	const struct command_line *line;
+	struct printer_state state;
+	void (*print)(const json_t *object, struct printer_state *state);
+};
+
+static void on_line(void *context, const json_t *object)
+{
+	struct output *output = context;
+
+	if (output->line->is_json || !output->print)
+		cli_print_json(object);
+	else
+		output->print(object, &output->state);
+}
+
+int cli_engine_command(const struct home *home, const struct command_line *line, const char *call)
+{
+	struct output output = { .line = line,
+		                 .print = printer_find((enum command_id)(line->command - command_table)) };
+	struct client_hooks hooks = { .on_line = on_line, .on_note = cli_note, .context = &output };
+	struct error err = { 0 };
+	struct client *client = client_open_or_start(home, &err);
+	int status = 0;
+	bool is_fine = client && client_call(client, call, json_incref(line->args), &hooks, &status, &err);
+
+	client_close(client);
+	if (!is_fine)
+		return cli_complain(&err, line);
+	if (!line->is_json && !output.state.count && output.print)
+		output.print(NULL, &output.state);
+	return status;
+}
+
+/* Commands with something of their own; the others are plain calls. */
+static int dispatch(const struct home *home, struct command_line *line, int argc, char **argv)
+{
+	enum command_id id = (enum command_id)(line->command - command_table);
+
+	if (id == COMMAND_run || id == COMMAND_bench)
+		return cli_run(home, line, argc, argv);
+	if (id == COMMAND_check)
+		return cli_check(home, line);
+	if (id == COMMAND_dlq_export)
+		return cli_export(home, line);
+	if (id == COMMAND_dlq_show)
+		return cli_show(home, line);
+	if (id == COMMAND_engine_status || id == COMMAND_engine_stop)
+		return cli_engine_status(home, line);
+	return cli_engine_command(home, line, line->command->call);
+}
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+	struct command_line line;
+	struct error err = { 0 };
+	struct home *home;
+	int status;
+
+	if (!command_line_parse(command, argc, argv, &line, &err)) {
+		status = cli_complain(&err, &line);
+	} else if (line.wants_help) {
+		cli_command_help(command);
+		status = 0;
+	} else if (command == &command_table[COMMAND_explain]) {
+		status = cli_explain(&line);
+	} else if (command == &command_table[COMMAND_version]) {
+		status = cli_version(&line);
+	} else if (!(home = home_find(&err))) {
+		status = cli_complain(&err, &line);
+	} else {
+		status = dispatch(home, &line, argc, argv);
+		home_free(home);
+	}
+	json_decref(line.args);
+	return status;
+}
+
+int cli_main(int argc, char **argv)
+{
+	int words = 0;
+	const struct command *command = command_find(argc, argv, &words);
+
+	if (!command)
+		return cli_help(argc, argv);
+	return run_command(command, argc - words, argv + words);
+}

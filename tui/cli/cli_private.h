@@ -1,0 +1,39 @@
+/* Shared by the rooms of the command line. */
+#ifndef WEIR_TUI_CLI_CLI_PRIVATE_H
+#define WEIR_TUI_CLI_CLI_PRIVATE_H
+
+#include "cli/cli.h"
+
+/* Prints an error to stderr (as JSON with --json) and returns its exit status. */
+int cli_complain(const struct error *err, const struct command_line *line);
+void cli_note(void *context, const char *note);
+
+/* The object as one line on stdout. */
+void cli_print_json(const json_t *object);
+/* Text from outside: cleaned. */
+void cli_print_text(const char *text);
+
+/*
+ * Printers: objects of the engine's answer as lines for people.
+ */
+struct printer_state {
+	size_t count;   /* objects printed */
+};
+
+void (*printer_find(enum command_id command))(const json_t *object, struct printer_state *state);
+
+/* The calls, with whatever is special about them. */
+int cli_engine_command(const struct home *home, const struct command_line *line, const char *call);
+int cli_run(const struct home *home, struct command_line *line, int argc, char **argv);
+int cli_export(const struct home *home, const struct command_line *line);
+int cli_show(const struct home *home, const struct command_line *line);
+int cli_engine_status(const struct home *home, const struct command_line *line);
+
+/* Answered here, from tables. */
+int cli_check(const struct home *home, const struct command_line *line);
+int cli_explain(const struct command_line *line);
+int cli_version(const struct command_line *line);
+int cli_help(int argc, char **argv);
+void cli_command_help(const struct command *command);
+
+#endif

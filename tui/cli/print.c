@@ -1,0 +1,234 @@
+/* Objects of the engine's answers as lines for people, one printer a command. */
+#include "cli/cli_private.h"
+
+#include "base/clean.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *word(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "";
+}
+
+static long long number(const json_t *object, const char *name)
+{
+	return (long long)json_integer_value(json_object_get(object, name));
+}
+
+/* Left-aligned in `width` columns, cleaned; longer text is not cut: a cut name cannot be pasted. */
+static void cell(const json_t *object, const char *name, int width)
+{
+	OWNED(text) clean = text_new(4u << 20);
+
+	clean_text(clean, span_of(word(object, name)));
+	printf("%-*s ", width, *clean->at ? clean->at : "-");
+}
+
+static void last_cell(const json_t *object, const char *name)
+{
+	cli_print_text(word(object, name));
+	putchar('\n');
+}
+
+/* "2026-11-30T02:37:30.123456Z" without what a terminal has no room for. */
+static void time_cell(const json_t *object, const char *name)
+{
+	printf("%-19.19s ", word(object, name));
+}
+
+static void state_cell(const json_t *object)
+{
+	const char *state = word(object, "state");
+
+	printf("%-11s ", strcmp(state, "needs you") == 0 ? "NEEDS YOU" : state);
+}
+
+static void print_group(const json_t *group, struct printer_state *state)
+{
+	if (!group) {
+		puts("no dead letters");
+		return;
+	}
+	if (!state->count++)
+		puts("GROUP  COUNT STATE       CODE                     TABLE                    COLUMN       SAMPLE");
+	printf("%5lld %6lld ", number(group, "group"), number(group, "count"));
+	state_cell(group);
+	cell(group, "code", 24);
+	cell(group, "table", 24);
+	cell(group, "column", 12);
+	last_cell(group, "sample");
+}
+
+static void print_letter(const json_t *letter, struct printer_state *state)
+{
+	const json_t *source = json_object_get(letter, "source");
+
+	if (!letter) {
+		puts("no dead letters");
+		return;
+	}
+	if (!state->count++)
+		puts("   ID    LINE FIRST               STATE       CODE                     TABLE                    MESSAGE");
+	printf("%5lld %7lld ", number(letter, "id"), number(source, "line"));
+	time_cell(letter, "first");
+	state_cell(letter);
+	cell(letter, "code", 24);
+	cell(letter, "table", 24);
+	last_cell(letter, "message");
+}
+
+static void print_member(const char *label, const json_t *value)
+{
+	char *line;
+
+	if (!value || json_is_null(value))
+		return;
+	printf("%-13s ", label);
+	if (json_is_string(value)) {
+		cli_print_text(json_string_value(value));
+		putchar('\n');
+		return;
+	}
+	line = json_line(value);
+	fputs(line ? line : "\n", stdout);
+	free(line);
+}
+
+static void print_shown(const json_t *letter, struct printer_state *state)
+{
+	static const char *const members[] = { "id", "job", "group", "state", "stage", "code", "message", "table", "column",
+		                                   "path", "key", "source", "message_id", "publish", "ordering_key", "attrs", "bytes",
+		                                   "sha256", "first", "last", "attempts", "newer", "payload", "payload_b64" };
+
+	if (!letter)
+		return;
+	state->count++;
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		print_member(members[i], json_object_get(letter, members[i]));
+	if (json_is_true(json_object_get(letter, "cut")))
+		puts("(cut: 'weir dlq show ID --bytes' writes all of it)");
+}
+
+static void print_columns(const json_t *table)
+{
+	size_t i;
+	json_t *column;
+
+	json_array_foreach(json_object_get(table, "columns"), i, column) {
+		printf("    ");
+		cell(column, "name", 24);
+		printf("%s%s%s\n", word(column, "type"), number(column, "key_ordinal") ? "  key" : "",
+		       json_is_true(json_object_get(column, "inferred")) ? "  inferred" : "");
+	}
+}
+
+static void print_table(const json_t *table, struct printer_state *state)
+{
+	size_t i;
+	json_t *note;
+
+	if (!table) {
+		puts("no tables");
+		return;
+	}
+	if (!state->count++)
+		puts("TABLE                    STATE         RECEIVED    WRITTEN FILTERED LETTERS  PARKED JOB");
+	cell(table, "table", 24);
+	state_cell(table);
+	printf("%10lld %10lld %8lld %7lld %7lld ", number(table, "received"), number(table, "written"),
+	       number(table, "filtered"), number(table, "dead_lettered"), number(table, "parked"));
+	last_cell(table, "job");
+	json_array_foreach(json_object_get(table, "notes"), i, note) {
+		printf("    %s: ", word(note, "code"));
+		last_cell(note, "text");
+	}
+	print_columns(table);
+}
+
+static void print_why(const json_t *why, struct printer_state *state)
+{
+	const json_t *first = json_object_get(why, "first");
+	size_t i;
+	json_t *step;
+
+	if (!why)
+		return;
+	state->count++;
+	cli_print_text(word(why, "table"));
+	printf(" (job %s): ", word(why, "job"));
+	state_cell(why);
+	printf("%s\n\n", word(why, "code"));
+	cli_print_text(word(why, "sentence"));
+	putchar('\n');
+	if (json_is_object(first))
+		printf("\nFirst bad event: letter %lld, line %lld, %s, key %s\n", number(first, "id"),
+		       number(json_object_get(first, "source"), "line"), word(first, "first"), word(first, "key"));
+	if (json_array_size(json_object_get(why, "next")))
+		puts("\nWhat you can do");
+	json_array_foreach(json_object_get(why, "next"), i, step) {
+		printf("  %zu. ", i + 1);
+		cli_print_text(json_string_value(step));
+		putchar('\n');
+	}
+}
+
+static void print_verified(const json_t *line, struct printer_state *state)
+{
+	const json_t *equal = json_object_get(line, "equal");
+
+	if (!line)
+		return;
+	state->count++;
+	if (json_object_get(line, "job")) {
+		printf("job %s: %s\n", word(line, "job"),
+		       json_is_null(equal) ? "no changelog to compare with (upsert mode)"
+		                           : json_is_true(equal) ? "every replica equals its changelog" : "replica_differs");
+		return;
+	}
+	cell(line, "table", 24);
+	printf("%10lld rows %s", number(line, "rows"), json_is_true(equal) ? "equal" : "DIFFER: ");
+	if (!json_is_true(equal))
+		cli_print_text(word(line, "first_difference"));
+	putchar('\n');
+}
+
+static void print_merged(const json_t *step, struct printer_state *state)
+{
+	if (!step) {
+		puts("nothing was waiting");
+		return;
+	}
+	state->count++;
+	cell(step, "table", 24);
+	printf("%lld changes, %lld rows written\n", number(step, "changes"), number(step, "rows"));
+}
+
+static void print_engine(const json_t *status, struct printer_state *state)
+{
+	if (!status)
+		return;
+	state->count++;
+	printf("engine %s, pid %lld, %lld running jobs\n", word(status, "state"), number(status, "pid"),
+	       number(status, "running_jobs"));
+}
+
+static const struct {
+	enum command_id command;
+	void (*print)(const json_t *object, struct printer_state *state);
+} printers[] = {
+	{ COMMAND_dlq_groups, print_group }, { COMMAND_dlq_list, print_letter },   { COMMAND_dlq_show, print_shown },
+	{ COMMAND_tables, print_table },     { COMMAND_why, print_why },           { COMMAND_verify, print_verified },
+	{ COMMAND_merge, print_merged },     { COMMAND_engine_status, print_engine }, { COMMAND_engine_stop, print_engine },
+};
+
+void (*printer_find(enum command_id command))(const json_t *, struct printer_state *)
+{
+	for (size_t i = 0; i < sizeof(printers) / sizeof(printers[0]); i++) {
+		if (printers[i].command == command)
+			return printers[i].print;
+	}
+	return NULL;
+}
