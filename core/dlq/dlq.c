@@ -10,6 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* A flood of letters touches pages all over three indexes; with SQLite's defaults each batch writes them twice. */
+#define CACHE_BYTES (8 << 20)
+#define CHECKPOINT_PAGES 8192
+
 const struct letter_state_row letter_states[LETTER_STATES] = {
 	[LETTER_NEW] = { "new", 6, true, true, false },
 	[LETTER_PLANNED] = { "planned", 5, true, false, false },
@@ -85,7 +89,8 @@ static bool incarnation_read(struct dlq *dlq, struct error *err)
 
 struct dlq *dlq_open(const char *path, enum dlq_mode mode, struct error *err)
 {
-	struct store *store = store_open(path, mode == DLQ_WRITE ? STORE_WRITE : STORE_READ, &dlq_kind, 0, 0, err);
+	struct store *store = store_open(path, mode == DLQ_WRITE ? STORE_WRITE : STORE_READ, &dlq_kind, CACHE_BYTES,
+	                                 CHECKPOINT_PAGES, err);
 	struct dlq *dlq;
 
 	if (!store)

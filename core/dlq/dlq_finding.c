@@ -10,9 +10,18 @@ static void text_le32(struct text *out, size_t number)
 		text_add_char(out, (char)(number >> shift & 0xff));
 }
 
+static size_t attributes_size(const struct message *message)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < message->attr_count; i++)
+		size += 8 + message->attrs[i].name.len + message->attrs[i].value.len;
+	return size;
+}
+
 struct text *attributes_pack(const struct message *message)
 {
-	struct text *out = text_new(LINE_LIMIT);
+	struct text *out = text_new(attributes_size(message));
 
 	for (size_t i = 0; i < message->attr_count; i++) {
 		text_le32(out, message->attrs[i].name.len);

@@ -9,6 +9,27 @@
 
 #include <stdlib.h>
 
+/* Limits of what is shown, so that one monstrous letter cannot stop a listing; what is stored is whole. */
+#define TEXT_SHOWN_MAX ((size_t)64 << 10)
+#define ATTRIBUTES_SHOWN_MAX ((size_t)8 << 20)
+
+/* Without the bytes of a character that the cut has split. */
+static struct span cut_at_character(struct span text)
+{
+	size_t len = text.len;
+
+	for (int i = 0; i < 3 && len > 0 && ((unsigned char)text.at[len - 1] & 0xc0) == 0x80; i++)
+		len--;
+	if (len > 0 && (unsigned char)text.at[len - 1] >= 0xc0 && !utf8_is_valid(span_make(text.at + len - 1, text.len - len + 1)))
+		return span_make(text.at, len - 1);
+	return text;
+}
+
+static void quote_shown(struct text *out, struct span value)
+{
+	json_quote(out, value.len <= TEXT_SHOWN_MAX ? value : cut_at_character(span_make(value.at, TEXT_SHOWN_MAX)));
+}
+
 void member_first(struct text *out, const char *name, struct span value)
 {
 	text_add_format(out, "{\"%s\":", name);
@@ -23,14 +44,14 @@ void member_name(struct text *out, const char *name)
 void member_text(struct text *out, const char *name, struct span value)
 {
 	member_name(out, name);
-	json_quote(out, value);
+	quote_shown(out, value);
 }
 
 void member_text_or_null(struct text *out, const char *name, struct span value)
 {
 	member_name(out, name);
 	if (value.len)
-		json_quote(out, value);
+		quote_shown(out, value);
 	else
 		text_add(out, "null");
 }
@@ -67,14 +88,16 @@ bool dlq_json_is_whole(struct dlq *dlq, const struct text *out, struct error *er
 static void json_attributes(struct text *out, struct span packed)
 {
 	struct span name, value;
+	size_t start = out->len;
 	bool is_first = true;
 
 	text_add(out, ",\"attrs\":{");
-	while (attributes_next(&packed, &name) && attributes_next(&packed, &value)) {
+	while (out->len - start < ATTRIBUTES_SHOWN_MAX && attributes_next(&packed, &name) &&
+	       attributes_next(&packed, &value)) {
 		text_add(out, is_first ? "" : ",");
-		json_quote(out, name);
+		quote_shown(out, name);
 		text_add_char(out, ':');
-		json_quote(out, value);
+		quote_shown(out, value);
 		is_first = false;
 	}
 	text_add_char(out, '}');
@@ -143,18 +166,6 @@ void letter_json(struct text *out, sqlite3_stmt *row, const struct dlq_filter *f
 	}
 }
 
-/* Without the bytes of a character that the cut has split. */
-static struct span cut_at_character(struct span text)
-{
-	size_t len = text.len;
-
-	for (int i = 0; i < 3 && len > 0 && ((unsigned char)text.at[len - 1] & 0xc0) == 0x80; i++)
-		len--;
-	if (len > 0 && (unsigned char)text.at[len - 1] >= 0xc0 && !utf8_is_valid(span_make(text.at + len - 1, text.len - len + 1)))
-		return span_make(text.at, len - 1);
-	return text;
-}
-
 static void json_base64(struct text *out, struct span bytes)
 {
 	size_t room = base64_room(bytes.len);
@@ -173,10 +184,12 @@ void letter_payload_json(struct text *out, struct span body, bool is_null, bool 
 	bool is_cut = is_head || body.len > PIECE_BYTES;
 	struct span shown = span_make(body.at, body.len < PIECE_BYTES ? body.len : PIECE_BYTES);
 
-	if (utf8_is_valid(whole))
-		member_text(out, "payload", is_cut ? cut_at_character(shown) : shown);
-	else
+	if (utf8_is_valid(whole)) {
+		member_name(out, "payload");
+		json_quote(out, is_cut ? cut_at_character(shown) : shown);
+	} else {
 		json_base64(out, shown);
+	}
 	if (is_cut)
 		member_bool(out, "cut", true);
 	if (is_null)

@@ -1,5 +1,5 @@
 /*
- * Reads a job file: syntax, members, parameters, overrides, rules. Every problem
+ * Reads a job file: syntax, members, parameters (job_parameters.c), rules. Every problem
  * is collected with its place, so that one reading of the messages is enough to
  * repair the file.
  */
@@ -116,21 +116,15 @@ static void read_project(struct draft *draft, const json_t *value)
 		draft->options->project = memory_string(project);
 }
 
-static void read_format(struct draft *draft, const json_t *value)
-{
-	(void)draft, (void)value; /* looked at before everything else: draft_is_too_new */
-}
-
-static void read_parameters(struct draft *draft, const json_t *value);
-
 static const struct top_member {
 	const char *name;
-	void (*read)(struct draft *draft, const json_t *value);
+	void (*read)(struct draft *draft, const json_t *value); /* NULL: read before (draft_is_too_new) */
 	bool is_needed;
 } top_members[] = {
-	{ "name", read_name, true },       { "template", read_template, true },
-	{ "project", read_project, false }, { "format", read_format, false },
-	{ "parameters", read_parameters, true },
+	/* The template first: it says which parameters there are. */
+	{ "template", read_template, true }, { "name", read_name, true },
+	{ "project", read_project, false },  { "format", NULL, false },
+	{ "parameters", parameters_read, true },
 };
 #define TOP_MEMBERS (sizeof top_members / sizeof *top_members)
 
@@ -161,9 +155,9 @@ static void read_top(struct draft *draft)
 
 	for (size_t i = 0; i < TOP_MEMBERS; i++) {
 		value = json_object_get(draft->root, top_members[i].name);
-		if (value)
+		if (value && top_members[i].read)
 			top_members[i].read(draft, value);
-		else if (top_members[i].is_needed)
+		else if (!value && top_members[i].is_needed)
 			problem_add(draft, "missing_parameter", "", top_members[i].name, NULL, "it is missing from the job file");
 	}
 	json_object_foreach(draft->root, name, value) {
@@ -174,136 +168,6 @@ static void read_top(struct draft *draft)
 		if (i == TOP_MEMBERS)
 			top_member_unknown(draft, name);
 	}
-}
-
-/*
- * Parameters.
- */
-static const char *near_option(const char *name, unsigned template)
-{
-	const char **names = memory_alloc(job_option_count * sizeof *names), *near;
-	size_t count = 0;
-
-	for (size_t i = 0; i < job_option_count; i++)
-		if (!template || job_option_table[i].applies_to & template)
-			names[count++] = job_option_table[i].name;
-	near = nearest_word(name, names, count);
-	free(names);
-	return near;
-}
-
-static void parameter_unknown(struct draft *draft, const char *name, const char *spot)
-{
-	const char *near = near_option(name, draft->has_template ? draft->options->template : 0);
-	char room[SHOWN_MAX];
-
-	if (near)
-		problem_add(draft, "unknown_parameter", spot, NULL, NULL, "%s is no parameter; did you mean '%s'",
-		            shown(name, room), near);
-	else
-		problem_add(draft, "unknown_parameter", spot, NULL, NULL, "%s is no parameter of %s", shown(name, room),
-		            draft->has_template ? job_template_name(draft->options->template) : "any template");
-}
-
-/* Whose parameter it is: the first template that has it. */
-static const char *owner_of(const struct option *option)
-{
-	for (size_t i = 0; i < JOB_TEMPLATES; i++) {
-		if (option->applies_to & job_templates[i].template)
-			return job_templates[i].name;
-	}
-	return "another template";
-}
-
-static void parameter_keep(struct draft *draft, const struct option *option, const json_t *value, const char *base,
-                           const char *spot)
-{
-	struct arena *arena = arena_new(1024);
-	struct complaint complaint = { .why = text_new(WHY_MAX) };
-	json_t *canonical = option_accept(option, value, base, &complaint);
-
-	if (canonical) {
-		json_object_set_new(draft->options->parameters, option->name, canonical);
-	} else {
-		if (spot && complaint.inside && *complaint.inside)
-			spot = arena_printf(arena, "%s.%s", spot, complaint.inside);
-		problem_add(draft, complaint.code, spot, option->name, NULL, "%s", complaint.why->at);
-		json_object_set_new(draft->refused, option->name, json_true());
-	}
-	text_free(complaint.why);
-	free(complaint.inside);
-	arena_free(arena);
-}
-
-/* `spot` NULL: the value comes from an override. An empty text means "not given", as in Dataflow's forms. */
-static void parameter_read(struct draft *draft, const char *name, const json_t *value, const char *spot)
-{
-	const struct option *option = option_find(name);
-	struct arena *arena = arena_new(1024);
-	const char *name_spot = spot ? arena_printf(arena, "@%s", spot) : NULL;
-
-	if (!option)
-		parameter_unknown(draft, name, name_spot);
-	else if (draft->has_template && !(option->applies_to & draft->options->template))
-		problem_add(draft, "unknown_parameter", name_spot, name, NULL, "it is a parameter of %s, not of %s",
-		            owner_of(option), job_template_name(draft->options->template));
-	else if (!json_is_string(value) || json_string_length(value) > 0) {
-		json_object_set_new(draft->mentioned, name, json_true());
-		parameter_keep(draft, option, value, spot ? draft->base : draft->working_folder, spot);
-	}
-	arena_free(arena);
-}
-
-static void read_parameters(struct draft *draft, const json_t *value)
-{
-	struct arena *arena = arena_new(1024);
-	const char *name;
-	json_t *each;
-
-	if (!json_is_object(value))
-		problem_add(draft, "bad_parameter", "parameters", "parameters", NULL, "%s is given, an object is allowed",
-		            json_kind(value));
-	json_object_foreach((json_t *)value, name, each) {
-		if (!json_object_get(draft->overridden, name))
-			parameter_read(draft, name, each, arena_printf(arena, "parameters.%s", name));
-		arena_reset(arena);
-	}
-	arena_free(arena);
-}
-
-/* The name in front of '=', or NULL. The caller frees. */
-static char *override_name(const char *override)
-{
-	const char *equals = strchr(override, '=');
-
-	return equals && equals > override ? memory_string_of(span_make(override, (size_t)(equals - override))) : NULL;
-}
-
-static void overrides_note(struct draft *draft, const char *const *overrides, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		char *name = override_name(overrides[i]);
-
-		if (name)
-			json_object_set_new(draft->overridden, name, json_true());
-		free(name);
-	}
-}
-
-static void override_read(struct draft *draft, const char *override)
-{
-	char *name = override_name(override), room[SHOWN_MAX];
-	json_t *value = name ? json_string(override + strlen(name) + 1) : NULL;
-
-	if (!name)
-		problem_add(draft, "bad_parameter", NULL, NULL, NULL, "%s is given on the command line, NAME=VALUE is allowed",
-		            shown(override, room));
-	else if (!value)
-		problem_add(draft, "bad_parameter", NULL, NULL, NULL, "%s on the command line is not UTF-8", shown(name, room));
-	else
-		parameter_read(draft, name, value, NULL);
-	json_decref(value);
-	free(name);
 }
 
 /*
@@ -363,8 +227,7 @@ static void draft_read(struct draft *draft, const char *const *overrides, size_t
 		return;
 	overrides_note(draft, overrides, override_count);
 	read_top(draft);
-	for (size_t i = 0; i < override_count; i++)
-		override_read(draft, overrides[i]);
+	overrides_read(draft, overrides, override_count);
 	options_fill(draft->options);
 	rules_apply(draft);
 }
@@ -382,11 +245,12 @@ struct job_options *job_options_read(struct span text, const char *path, const c
                                      struct option_problems *out_problems)
 {
 	struct draft draft = {
-		.text = text, .path = path, .base = absolute_folder(base_folder), .working_folder = absolute_folder(""),
+		.text = text, .base = absolute_folder(base_folder), .working_folder = absolute_folder(""),
 		.problems = out_problems, .mentioned = json_object(), .refused = json_object(),
 		.overridden = json_object(), .options = memory_zalloc(sizeof *draft.options),
 	};
 
+	(void)path; /* each problem tells its place; who prints it adds the path */
 	*out_problems = (struct option_problems){ 0 };
 	draft.options->parameters = json_object();
 	draft_read(&draft, overrides, override_count);

@@ -9,7 +9,6 @@
 
 struct draft {
 	struct span text;
-	const char *path;             /* only for messages */
 	char *base;                   /* absolute: relative paths of the file */
 	char *working_folder;         /* absolute: relative paths of overrides */
 	struct option_problems *problems;
@@ -35,6 +34,11 @@ void problems_sort(struct option_problems *problems);
 /* True if the file or an override holds a key; then nothing else is said, since
  * any other message might quote it. */
 bool draft_holds_secret(struct draft *draft, const char *const *overrides, size_t override_count);
+
+void parameters_read(struct draft *draft, const json_t *parameters);
+/* Before parameters_read: what is overridden is not read from the file. */
+void overrides_note(struct draft *draft, const char *const *overrides, size_t count);
+void overrides_read(struct draft *draft, const char *const *overrides, size_t count);
 
 /* The table of cross-field rules. Needs the options filled. */
 void rules_apply(struct draft *draft);

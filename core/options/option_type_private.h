@@ -58,6 +58,7 @@ const char *shown(const char *value, char room[SHOWN_MAX]);
 const char *json_kind(const json_t *value);
 
 /* Shared by the types of text and of objects. */
+void *member_of(const struct option *option, struct job_options *options);
 json_t *text_value(const struct option *option, const json_t *value, struct complaint *complaint);
 bool text_print(const struct option *option, const json_t *canonical, struct text *out);
 bool object_print(const struct option *option, const json_t *canonical, struct text *out);

@@ -339,7 +339,7 @@ static void rule_report(const struct rule *rule, struct draft *draft)
 	const char *spot = arena_printf(arena, "@parameters.%s", field);
 
 	if (strcmp(field, "project") == 0)
-		spot = "project";
+		spot = is_missing ? "" : "project";
 	else if (json_object_get(draft->overridden, field))
 		spot = NULL;
 	else if (!has(draft, field))

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define ARENA_BLOCK_BYTES (1u << 20)
-#define RECORDS_A_MESSAGE 2
+#define RECORDS_ROOM ((size_t)BATCH_RECORDS_MAX * 2 + BATCH_RECORDS_SPARE)
 
 const char *const operation_names[OPERATIONS] = {
 	[OP_INSERT] = "INSERT", [OP_UPDATE] = "UPDATE",     [OP_DELETE] = "DELETE",
@@ -23,7 +23,7 @@ struct batch *batch_new(void)
 
 	batch->arena = arena_new(ARENA_BLOCK_BYTES);
 	batch->messages = memory_alloc(BATCH_RECORDS_MAX * sizeof(*batch->messages));
-	batch->records = memory_alloc((size_t)BATCH_RECORDS_MAX * RECORDS_A_MESSAGE * sizeof(*batch->records));
+	batch->records = memory_alloc(RECORDS_ROOM * sizeof(*batch->records));
 	batch_reset(batch);
 	return batch;
 }
@@ -74,7 +74,7 @@ struct record *batch_add_record(struct batch *batch, struct message *of)
 	size_t index = (size_t)(of - batch->messages);
 
 	assert(index < batch->message_count);
-	assert(of->record_count < RECORDS_A_MESSAGE);
+	assert(batch->record_count < RECORDS_ROOM);
 	assert(!of->record_count || of->first_record + of->record_count == batch->record_count);
 	if (!of->record_count)
 		of->first_record = (uint32_t)batch->record_count;
@@ -107,6 +107,7 @@ static struct batch_note **note_place(struct batch *batch, uint32_t table, struc
 	return place;
 }
 
+__attribute__((format(printf, 2, 0)))
 static const char *print_text(struct arena *arena, const char *format, va_list args)
 {
 	va_list again;

@@ -10,6 +10,7 @@
 #include "record/schema.h"
 
 #define BATCH_RECORDS_MAX 5000
+#define BATCH_RECORDS_SPARE 1000 /* beyond two a message: one DROP DATABASE drops many tables */
 #define BATCH_BYTES_MAX (8u << 20)
 #define BATCH_AGE_MS 50
 #define TABLE_NONE UINT32_MAX
@@ -118,7 +119,7 @@ struct batch {
 	struct arena *arena;
 	struct message *messages;     /* arrays have room for BATCH_RECORDS_MAX */
 	size_t message_count;
-	struct record *records;       /* up to 2 a message */
+	struct record *records;       /* up to 2 a message, and BATCH_RECORDS_SPARE more */
 	size_t record_count;
 	struct schema_change *changes, **changes_end;
 	struct batch_note *notes;

@@ -66,7 +66,7 @@ JSON_ALWAYS_INLINE void ensure_room(struct json_reader *r)
 	r->room = room;
 }
 
-/* Whole at once: written member by member it costs six stores. */
+/* One more token; ensure_room has seen to its place. */
 JSON_ALWAYS_INLINE void put(struct json_reader *r, int kind, uint32_t flags, const char *start, const char *end)
 {
 	uint32_t index = r->count++;
@@ -105,8 +105,8 @@ JSON_ALWAYS_INLINE const char *next_mark(struct json_reader *r)
 	return mark;
 }
 
-/* The marks do not show this string: it has escapes or foreign letters, or white space or a known
- * block stood before it. */
+/* The marks do not show this string: it has escapes or foreign letters, or a line break or a known
+ * block stood before it. Afterwards they are in step again. */
 JSON_ALWAYS_INLINE bool read_string_by_hand(struct json_reader *r)
 {
 	if (!put_ended(r, JSON_STRING, r->at + 1, json_string_end(r->at + 1, r->end)))
@@ -287,7 +287,6 @@ JSON_ALWAYS_INLINE bool read_known(struct json_reader *r, const struct json_know
 	return true;
 }
 
-/* A value; after a container's opening its first name too. */
 JSON_ALWAYS_INLINE bool read_scalar(struct json_reader *r, enum first first)
 {
 	switch (first) {

@@ -7,7 +7,7 @@
 #define MONTHS_MOST INT64_C(120000)
 #define DAYS_RANGE INT64_C(3660000)
 #define CLOCK_MOST (INT64_C(87840000) * 3600 * 1000000)
-#define PART_MAX INT64_C(1000000000000) /* beyond every range, and times 3,600,000,000 still in 128 bits */
+#define PART_MAX INT64_C(1000000000000) /* beyond every range */
 
 struct scan {
 	const char *at, *end;
@@ -49,28 +49,40 @@ static const struct part {
 	{ 'S', true, CLOCK, INT64_C(1000000) },
 };
 
-/* Sums that can hold ten parts of PART_MAX. */
+int64_t interval_add(int64_t sum, int64_t amount, int64_t unit)
+{
+	int64_t product;
+
+	if (sum == INT64_MAX || sum == INT64_MIN)
+		return sum;
+	if (__builtin_mul_overflow(amount, unit, &product) || __builtin_add_overflow(sum, product, &sum))
+		return amount < 0 ? INT64_MIN : INT64_MAX;
+	return sum;
+}
+
+/* Months, days and microseconds so far. */
 struct sums {
-	__extension__ __int128 of[3];
+	int64_t of[3];
 };
 
 static bool add_part(struct sums *sums, char letter, bool is_clock, int64_t whole, int64_t us, bool is_negative)
 {
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		const struct part *part = &parts[i];
-		__extension__ __int128 amount = (__int128)whole * part->unit + us;
+		int64_t *sum = &sums->of[part->into];
 
 		if (part->letter != letter || part->is_clock != is_clock)
 			continue;
-		sums->of[part->into] += is_negative ? -amount : amount;
+		*sum = interval_add(*sum, is_negative ? -whole : whole, part->unit);
+		*sum = interval_add(*sum, is_negative ? -us : us, 1);
 		return us == 0 || letter == 'S';
 	}
 	return false;
 }
 
-static int64_t narrow(__extension__ __int128 sum)
+static struct interval sums_take(const struct sums *sums)
 {
-	return sum > INT64_MAX ? INT64_MAX : sum < INT64_MIN ? INT64_MIN : (int64_t)sum;
+	return (struct interval){ sums->of[MONTHS], sums->of[DAYS], sums->of[CLOCK] };
 }
 
 static enum time_fault parse_iso(struct scan s, struct interval *out)
@@ -91,7 +103,7 @@ static enum time_fault parse_iso(struct scan s, struct interval *out)
 		    !add_part(&sums, *s.at++, is_clock, whole, us, is_negative))
 			return TIME_SYNTAX;
 	}
-	*out = (struct interval){ narrow(sums.of[MONTHS]), narrow(sums.of[DAYS]), narrow(sums.of[CLOCK]) };
+	*out = sums_take(&sums);
 	return interval_clamp(out);
 }
 
@@ -123,7 +135,7 @@ static enum time_fault parse_canonical(struct scan s, struct interval *out)
 	add_part(&sums, 'H', true, part[3], 0, clock_negative);
 	add_part(&sums, 'M', true, part[4], 0, clock_negative);
 	add_part(&sums, 'S', true, part[5], us, clock_negative);
-	*out = (struct interval){ narrow(sums.of[MONTHS]), narrow(sums.of[DAYS]), narrow(sums.of[CLOCK]) };
+	*out = sums_take(&sums);
 	return interval_clamp(out);
 }
 

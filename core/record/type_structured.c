@@ -4,8 +4,6 @@
  */
 #include "record/type_time_private.h"
 
-#include "base/text.h"
-
 enum { YEAR, MONTH, DAY, HOUR, MINUTE, SECOND, NANOS, OFFSET, YEARS, MONTHS, DAYS, HOURS, MINUTES, SECONDS, PARTS };
 
 static const char *const part_names[PARTS] = {
@@ -86,7 +84,7 @@ static enum time_fault make_clock(const struct parts *p, int64_t *out)
 
 static enum time_fault make_time(const struct parts *p, enum bq_kind kind, int64_t *out)
 {
-	int64_t days, us;
+	int64_t days = 0, us;
 	enum time_fault fault;
 
 	if (kind == BQ_TIME) {
@@ -126,12 +124,12 @@ static enum convert_result zoned_clock(struct reading *r, const struct parts *p,
 
 static enum convert_result duration(struct reading *r, const struct parts *p, struct cell *out)
 {
-	__extension__ __int128 us = ((__int128)p->of[HOURS] * 3600 + (__int128)p->of[MINUTES] * 60 + p->of[SECONDS]) *
-	                                    1000000 + p->of[NANOS] / 1000;
-	struct interval interval = { p->of[YEARS] * 12 + p->of[MONTHS], p->of[DAYS], 0 };
+	struct interval interval = { p->of[YEARS] * 12 + p->of[MONTHS], p->of[DAYS], p->of[NANOS] / 1000 };
 	enum time_fault fault;
 
-	interval.us = us > INT64_MAX ? INT64_MAX : us < INT64_MIN ? INT64_MIN : (int64_t)us;
+	interval.us = interval_add(interval.us, p->of[SECONDS], INT64_C(1000000));
+	interval.us = interval_add(interval.us, p->of[MINUTES], INT64_C(60000000));
+	interval.us = interval_add(interval.us, p->of[HOURS], INT64_C(3600000000));
 	fault = interval_clamp(&interval);
 	return reading_interval(r, &interval, fault, out);
 }

@@ -39,6 +39,8 @@ struct interval {
 
 /* P1Y2M3DT4H5M6.78S or Y-M D H:M:S.F. */
 enum time_fault interval_parse(struct span text, struct interval *out);
+/* sum + amount * unit; once at an end of 64 bits it stays there. */
+int64_t interval_add(int64_t sum, int64_t amount, int64_t unit);
 enum time_fault interval_clamp(struct interval *interval);
 #define INTERVAL_TEXT_BYTES 64
 char *interval_print(const struct interval *interval, char *at);

@@ -10,9 +10,6 @@
 #include "sink/sink.h"
 #include "store/store.h"
 
-/* Rows between checkpoints decide the price of random upserts (spec: speed), so the log may grow. */
-#define LOCAL_CHECKPOINT_PAGES 50000
-#define LOCAL_CHECKPOINT_PAGES_APPEND 10000
 #define LOCAL_SQL_MAX (4u << 20)
 #define LOCAL_RECORD_BYTES_MAX (64u << 20)
 

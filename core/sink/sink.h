@@ -8,6 +8,11 @@
 #include "options/options.h"
 #include "record/batch.h"
 
+/* Rows between checkpoints decide the price of random upserts (spec: speed), so the log may grow. The baselines of
+ * `weir bench` use the same. */
+#define LOCAL_CHECKPOINT_PAGES 50000
+#define LOCAL_CHECKPOINT_PAGES_APPEND 10000
+
 struct sink {
 	const struct sink_ops *ops;
 };

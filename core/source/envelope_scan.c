@@ -5,6 +5,10 @@
  */
 #include "source/envelope_private.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 struct cursor {
 	const char *at, *end;
 };
@@ -21,7 +25,8 @@ static const struct span member_names[ENVELOPE_MEMBERS] = {
 enum envelope_member envelope_member_find(struct span name)
 {
 	for (int i = 0; i < ENVELOPE_MEMBERS; i++) {
-		if (span_equal(name, member_names[i]))
+		/* The length tells them apart but for two: memcmp is rarely asked. */
+		if (name.len == member_names[i].len && memcmp(name.at, member_names[i].at, name.len) == 0)
 			return (enum envelope_member)i;
 	}
 	return ENVELOPE_UNKNOWN;
@@ -47,26 +52,48 @@ static bool take(struct cursor *c, char wanted)
 	return true;
 }
 
+static bool is_plain_byte(char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* To the next byte that is not printable ASCII, or a quote or backslash; or to the end. */
+static void skip_plain(struct cursor *c)
+{
+#ifdef __SSE2__
+	for (; c->end - c->at >= 16; c->at += 16) {
+		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)c->at);
+		/* Compared as signed bytes: those of UTF-8 are below the space too. */
+		__m128i odd = _mm_or_si128(_mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20)),
+		                           _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f)));
+		__m128i ends = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')),
+		                            _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+		int mask = _mm_movemask_epi8(_mm_or_si128(odd, ends));
+
+		if (mask) {
+			c->at += __builtin_ctz((unsigned)mask);
+			return;
+		}
+	}
+#endif
+	while (c->at < c->end && is_plain_byte(*c->at))
+		c->at++;
+}
+
 /* Behind the closing quote; the cursor stands behind the opening one. False: there is none. */
 static bool skip_string(struct cursor *c, bool *out_plain)
 {
-	bool is_plain = true;
-
-	for (; c->at < c->end; c->at++) {
-		unsigned char byte = (unsigned char)*c->at;
-
-		if (byte == '"') {
-			c->at++;
-			*out_plain = is_plain;
+	*out_plain = true;
+	for (;;) {
+		skip_plain(c);
+		if (c->at == c->end)
+			return false;
+		if (*c->at++ == '"')
 			return true;
-		}
-		if (byte == '\\')
+		*out_plain = false;
+		if (c->at[-1] == '\\' && c->at < c->end)
 			c->at++;
-		if (byte == '\\' || byte < 0x20 || byte >= 0x7f)
-			is_plain = false;
 	}
-	c->at = c->end;
-	return false;
 }
 
 /* Behind the bracket that closes the one at the cursor. */
@@ -144,8 +171,8 @@ static enum scanned scan_end(struct cursor *c, const struct envelope *envelope)
 static enum envelope_member scan_name(struct cursor *c, bool *out_odd)
 {
 	const char *begin;
-	bool is_plain;
 	struct span name;
+	bool is_plain;
 
 	*out_odd = false;
 	if (!take(c, '"'))

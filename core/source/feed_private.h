@@ -12,7 +12,7 @@
 
 #include <sys/types.h>
 
-#define FEED_BLOCK_BYTES (1u << 20)
+#define FEED_BLOCK_BYTES (256u << 10) /* below a block of the batch's arena, which is 1 MiB; larger gains nothing */
 #define FEED_BIG_HEAD_BYTES (64u << 10)
 #define FEED_POLL_MS 50
 

@@ -286,7 +286,7 @@ static void event_place_without_log(struct event *e)
 	int64_t us;
 
 	e->position = (struct position){ 0 };
-	if (e->message->publish.len && time_parse(e->message->publish, &us) && us >= 0) {
+	if (e->message->publish.len && publish_parse(e->message->publish, &us) && us >= 0) {
 		e->position_kind = POSITION_BY_TIME;
 		e->position.a = (uint64_t)us;
 		e->position.c = arrival_number(e->message);

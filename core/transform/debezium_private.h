@@ -234,8 +234,8 @@ struct debezium {
 	bool wants_proto;
 	struct span placeholder;
 	struct source_type string, integer, real, boolean; /* plain types, for values that tell their own */
-	struct json_doc doc, key_doc, other_doc;
-	struct member_order envelope_order, source_order, transaction_order, flat_order;
+	struct json_doc doc, key_doc, attribute_doc, other_doc;
+	struct member_order root_order, envelope_order, source_order, transaction_order;
 	struct block_cache *blocks;
 	struct source_schema *rules;
 	struct table **tables;
@@ -263,6 +263,7 @@ struct debezium {
 /* envelope.c, flattened.c, schema_change.c: false: the message is refused. */
 bool event_apply(struct debezium *d, struct event *e);
 bool envelope_apply(struct debezium *d, struct event *e);
+bool is_snapshot(const struct event *e);
 bool flattened_apply(struct debezium *d, struct event *e);
 bool schema_change_apply(struct debezium *d, struct event *e);
 void empty_apply(struct debezium *d, struct event *e);
@@ -274,7 +275,7 @@ bool history_place(struct history *history, const struct event *e, uint64_t serv
                    uint64_t *out_epoch);
 struct span history_text(const struct history *history, struct arena *arena);
 void history_read(struct history *history, struct span text);
-bool time_parse(struct span text, int64_t *out_us); /* RFC 3339 */
+bool publish_parse(struct span text, int64_t *out_us); /* RFC 3339 */
 
 /* tables.c, names.c */
 bool table_find(struct debezium *d, struct event *e); /* sets e->table, may make it */

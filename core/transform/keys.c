@@ -32,7 +32,7 @@ bool message_key(struct debezium *d, struct event *e)
 	return e->has_key;
 }
 
-static const struct primary_key *option_find(const struct job_options *options, const struct table *table)
+static const struct primary_key *key_option(const struct job_options *options, const struct table *table)
 {
 	const struct primary_key *found = NULL;
 	size_t longest = 0;
@@ -87,7 +87,7 @@ static bool key_add_members(struct debezium *d, struct event *e)
 
 static bool key_choose(struct debezium *d, struct event *e)
 {
-	const struct primary_key *option = option_find(d->options, e->table);
+	const struct primary_key *option = key_option(d->options, e->table);
 	const struct table_rule *rule = e->table->rule;
 
 	if (option) {

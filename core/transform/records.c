@@ -78,7 +78,7 @@ static int64_t event_timestamp(struct event *e)
 
 	if (value_uint(&e->top[field], &ms) == READ_OK || value_uint(&e->fields[field], &ms) == READ_OK)
 		return ms <= INT64_MAX ? (int64_t)ms : INT64_MAX;
-	if (time_parse(e->message->publish, &us))
+	if (publish_parse(e->message->publish, &us))
 		return us / 1000;
 	return e->message->received_us / 1000;
 }

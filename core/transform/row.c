@@ -73,18 +73,6 @@ bool row_shape(struct debezium *d, struct event *e, uint32_t object, struct row_
 	return true;
 }
 
-/* Something that happens to many values of a column is one line with a count. */
-static void count_value(struct event *e, struct span column, const char *code, const char *format)
-{
-	for (struct batch_note *note = e->batch->notes; note; note = note->next) {
-		if (note->table == e->table->number && span_equal(note->column, column) && strcmp(note->code, code) == 0) {
-			note->count++;
-			return;
-		}
-	}
-	batch_add_note(e->batch, e->table->number, column, code, 1, "%s", format);
-}
-
 /* Values of a column that may not be added. */
 static bool unknown_value(struct debezium *d, struct event *e, const struct row *row, size_t i)
 {
@@ -93,8 +81,8 @@ static bool unknown_value(struct debezium *d, struct event *e, const struct row 
 	if (json_is(row->doc, row->tokens[i], JSON_NULL))
 		return true;
 	if (d->options->schema_changes == SCHEMA_IGNORE) {
-		count_value(e, name, "unknown_column", "values of a column that the table does not have, left out "
-		            "because schemaChanges is ignore");
+		batch_add_note(e->batch, e->table->number, name, "unknown_column", 1,
+		               "values of column %.*s left out, because schemaChanges is ignore", SPAN_ARG(name));
 		return true;
 	}
 	return REFUSE_MAP(e, "unknown_column", name, NOTHING,

@@ -148,8 +148,7 @@ void table_flush(struct debezium *d, struct event *e)
 		return;
 	table->schema.version++;
 	table_sync(table);
-	batch_add_change(e->batch, table->number, schema_copy(e->batch->arena, &table->schema),
-	                 arena_string(e->batch->arena, text_span(table->why)));
+	batch_add_change(e->batch, table->number, &table->schema, table->why->at);
 	text_clear(table->why);
 }
 

@@ -24,18 +24,10 @@ static bool refuse_value(struct event *e, int column, const char *code, const st
 	return false;
 }
 
-/* Counted per column in the batch: one note, not one a value. */
+/* Counted per column: the batch adds such notes up. */
 static void count_unrepresentable(struct event *e, int column, const char *what)
 {
 	const struct column *c = &e->table->columns[column];
-
-	for (struct batch_note *note = e->batch->notes; note; note = note->next) {
-		if (note->table == e->table->number && span_equal(note->column, c->name) &&
-		    strcmp(note->code, "value_not_representable") == 0) {
-			note->count++;
-			return;
-		}
-	}
 	struct text *type = text_new(4096);
 
 	bq_type_print(type, &c->type);
@@ -45,8 +37,8 @@ static void count_unrepresentable(struct event *e, int column, const char *what)
 }
 
 /* The column becomes text, and the value stands in it as the source wrote it. */
-static bool value_as_text(struct debezium *d, struct event *e, int column, const struct json_doc *doc, uint32_t token,
-                          struct cell *out, const struct convert_fault *fault)
+static bool value_as_text(struct debezium *d, struct event *e, int column, struct cell *out,
+                          const struct convert_fault *fault)
 {
 	const struct bq_type text = { .kind = BQ_STRING };
 
@@ -54,14 +46,13 @@ static bool value_as_text(struct debezium *d, struct event *e, int column, const
 		return refuse_value(e, column, fault->code, fault);
 	count_unrepresentable(e, column, "the column became text");
 	column_widen(e, column, &text, false);
-	*out = (struct cell){ .kind = CELL_TEXT, .text = json_raw(doc, token),
-		.is_escaped = doc->tokens[token].flags & JSON_HAS_ESCAPES && json_is(doc, token, JSON_STRING) };
+	*out = (struct cell){ .kind = CELL_TEXT, .text = fault->raw };
 	return true;
 }
 
 /* onUnrepresentable. `out` holds the nearest value that fits. */
-static bool value_unrepresentable(struct debezium *d, struct event *e, int column, const struct json_doc *doc,
-                                  uint32_t token, struct cell *out, const struct convert_fault *fault)
+static bool value_unrepresentable(struct debezium *d, struct event *e, int column, struct cell *out,
+                                  const struct convert_fault *fault)
 {
 	enum value_group group = bq_value_group(&e->table->columns[column].type);
 
@@ -74,7 +65,7 @@ static bool value_unrepresentable(struct debezium *d, struct event *e, int colum
 		count_unrepresentable(e, column, "stored as the nearest value");
 		return true;
 	case UNREPRESENTABLE_TEXT:
-		return value_as_text(d, e, column, doc, token, out, fault);
+		return value_as_text(d, e, column, out, fault);
 	case UNREPRESENTABLE_DEAD_LETTER:
 		break;
 	}
@@ -95,7 +86,7 @@ static bool value_convert(struct debezium *d, struct event *e, int column, const
                           const struct json_doc *doc, uint32_t token, struct cell *out)
 {
 	struct column *c = &e->table->columns[column];
-	struct convert_fault fault = { NULL, NULL, NOTHING };
+	struct convert_fault fault = { 0 };
 
 	switch (type_convert(from, &c->type, doc, token, d->placeholder, e->batch->arena, out, &fault)) {
 	case CONVERT_OK:
@@ -103,7 +94,7 @@ static bool value_convert(struct debezium *d, struct event *e, int column, const
 			note_wide(e, column, out);
 		return true;
 	case CONVERT_OUT_OF_RANGE:
-		return value_unrepresentable(d, e, column, doc, token, out, &fault);
+		return value_unrepresentable(d, e, column, out, &fault);
 	case CONVERT_MISMATCH:
 		break;
 	}
@@ -123,7 +114,7 @@ static bool value_hex(struct debezium *d, struct event *e, int column, const str
                       struct cell *out)
 {
 	struct span text = json_raw(doc, token);
-	struct convert_fault fault = { "type_mismatch", "text that is not an even number of hexadecimal digits", NOTHING };
+	struct convert_fault fault = { .message = "text that is not an even number of hexadecimal digits" };
 
 	if (!json_is(doc, token, JSON_STRING))
 		return value_convert(d, e, column, &d->string, doc, token, out);
@@ -176,14 +167,13 @@ static bool double_fits(const struct column *c, const struct json_doc *doc, uint
 }
 
 /* The column's type is a guess from earlier values; this one may not fit it. */
-static bool column_follow(struct debezium *d, struct event *e, int column, const struct source_type *from,
-                          const struct bq_type *seen, const struct json_doc *doc, uint32_t token)
+static bool column_follow(struct debezium *d, struct event *e, int column, const struct bq_type *seen,
+                          const struct json_doc *doc, uint32_t token)
 {
 	struct column *c = &e->table->columns[column];
 	struct bq_type wide = c->type;
 	bool value_fits = double_fits(c, doc, token);
 
-	(void)from;
 	if (c->is_provisional) {
 		column_settle(e, column, seen);
 		return true;
@@ -194,8 +184,8 @@ static bool column_follow(struct debezium *d, struct event *e, int column, const
 		column_widen(e, column, seen, value_fits);
 		return true;
 	}
-	struct convert_fault fault = { "type_mismatch", "a value of another type, and schemaChanges does not allow to "
-	                               "widen the column", NOTHING };
+	struct convert_fault fault = { .message = "a value of another type, and schemaChanges does not allow to widen "
+	                               "the column" };
 
 	return refuse_value(e, column, "type_mismatch", &fault);
 }
@@ -205,7 +195,7 @@ static bool value_inferred(struct debezium *d, struct event *e, int column, cons
                            struct cell *out)
 {
 	const struct source_type *plain = plain_type(d, &e->table->columns[column], &doc->tokens[token]);
-	struct convert_fault fault = { NULL, NULL, NOTHING };
+	struct convert_fault fault = { 0 };
 	struct source_type from;
 	struct bq_type seen;
 	bool is_known;
@@ -223,7 +213,7 @@ static bool value_inferred(struct debezium *d, struct event *e, int column, cons
 	if (type_convert(&from, &seen, doc, token, d->placeholder, e->batch->arena, out, &fault) == CONVERT_OK &&
 	    out->kind == CELL_UNAVAILABLE)
 		return true;
-	if (!column_follow(d, e, column, &from, &seen, doc, token))
+	if (!column_follow(d, e, column, &seen, doc, token))
 		return false;
 	return value_convert(d, e, column, &from, doc, token, out);
 }

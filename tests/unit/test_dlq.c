@@ -328,6 +328,24 @@ static void line_too_long_to_hold_shows_its_head_and_gives_all(void **state)
 	free(path);
 }
 
+static void monstrous_key_does_not_stop_a_listing(void **state)
+{
+	struct place *place = *state;
+	struct message *m = message_at(place, 0, SPAN("{}"), &type_mismatch);
+	size_t len = (size_t)16 << 20;
+	char *key = memory_zalloc(len);
+	const struct attribute attrs[] = { { SPAN("a"), { key, len } }, { SPAN("b"), { key, len } } };
+
+	m->key = span_make(key, len);
+	m->attrs = attrs;
+	m->attr_count = 2;
+	keep(place, m, "-");
+	assert_int_equal(look(place, LIST, (struct dlq_filter){ 0 }), 1);
+	assert_int_equal(json_string_length(member(place, 0, "key")), (size_t)64 << 10);
+	assert_int_equal(json_object_size(member(place, 0, "attrs")), 2);
+	free(key);
+}
+
 static void message_met_twice_is_one_letter(void **state)
 {
 	struct place *place = *state;
@@ -851,6 +869,7 @@ int main(void)
 		TEST(null_and_empty_bodies_differ),
 		TEST(long_payload_is_cut_but_bytes_are_whole),
 		TEST(line_too_long_to_hold_shows_its_head_and_gives_all),
+		TEST(monstrous_key_does_not_stop_a_listing),
 		TEST(message_met_twice_is_one_letter),
 		TEST(same_place_in_another_feed_is_another_letter),
 		TEST(nothing_is_left_after_a_rollback),

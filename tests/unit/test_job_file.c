@@ -179,7 +179,7 @@ static void wrong_types_are_told_with_what_is_allowed(void **state)
 	             "{table}, with {table} in it is");
 	expect_lines("[1]", "job.json:1:1: the file holds a list, a JSON object is allowed");
 	expect_lines("{\"name\":\"t\",\"template\":\"Cdc_To_BigQuery_Template\",\"parameters\":[]}",
-	             "job.json:1:66: parameters: a list is given, an object is allowed");
+	             "job.json:1:64: parameters: a list is given, an object is allowed");
 }
 
 static void two_sources_are_refused_and_none_too(void **state)
@@ -190,7 +190,7 @@ static void two_sources_are_refused_and_none_too(void **state)
 	expect_lines(HEAD SETS "\"inputTopics\": \"a\",\n\"inputSubscriptions\": \"a\"}, \"project\": \"acme-data\"}",
 	             "job.json:3:1: inputTopics: it is given together with inputSubscriptions, one of the two is allowed");
 	expect_lines(HEAD SETS "\"warehouse\": \"local\"}}",
-	             "job.json:1:59: inputSubscriptions: there is no source, one of inputSubscriptions, inputTopics and inputFile "
+	             "job.json:1:55: inputSubscriptions: there is no source, one of inputSubscriptions, inputTopics and inputFile "
 	             "is needed");
 	/* An empty text is "not given", as in Dataflow's forms. */
 	expect_lines(HEAD SETS FEED ",\n\"inputSubscriptions\": \"\"}}", "");
@@ -202,7 +202,7 @@ static void datasets_are_needed_only_by_the_modes_that_use_them(void **state)
 	expect_lines(HEAD "\"changeLogDataset\": \"a\", \"replicationMode\": \"changelog\", " FEED "}}", "");
 	expect_lines(HEAD "\"replicaDataset\": \"a\", \"replicationMode\": \"upsert\", " FEED "}}", "");
 	expect_lines(HEAD "\"replicationMode\": \"upsert\", " FEED "}}",
-	             "job.json:1:59: replicaDataset: it is missing, the replication modes merge and upsert need it");
+	             "job.json:1:55: replicaDataset: it is missing, the replication modes merge and upsert need it");
 	expect_lines(HEAD "\"replicationMode\": \"changelog\",\n" SETS FEED "}}",
 	             "?job.json:3:26: replicaDataset: it is not used, since the replication mode changelog keeps no replica");
 }
@@ -224,7 +224,7 @@ static void a_project_is_needed_only_where_google_is_asked(void **state)
 	             "job.json:1:1: project: it is missing from the job file, a project is needed where Google is asked");
 	expect_lines(HEAD SETS FEED "},\n\"project\": \"Not Checked\"}", "");
 	expect_lines(HEAD SETS "\"inputFile\": \"-\"},\n\"project\": \"Not Fine\"}",
-	             "job.json:3:12: project: it is no project id, lower case letters, digits and '-' are allowed, a letter first");
+	             "job.json:4:12: project: it is no project id, lower case letters, digits and '-' are allowed, a letter first");
 }
 
 static void mistakes_of_grammar_have_line_and_column(void **state)
@@ -317,7 +317,7 @@ static void the_first_problem_becomes_the_error(void **state)
 	assert_false(option_problems_error(&problems, "job.json", &err));
 	assert_int_equal(err.kind, ERROR_CONFIG);
 	assert_string_equal(err.code, "missing_parameter");
-	assert_string_equal(err.message, "job.json:1:59: changeLogDataset: it is missing, the replication modes merge and "
+	assert_string_equal(err.message, "job.json:1:55: changeLogDataset: it is missing, the replication modes merge and "
 	                                 "changelog need it (and 2 more problems)");
 	option_problems_free(&problems);
 }

@@ -98,6 +98,11 @@ static void says_what_is_wrong_and_where(void **state)
 		{ "1 2", JSON_TRAILING, 2 }, { "{}{}", JSON_TRAILING, 2 }, { "[]]", JSON_TRAILING, 2 }, { "\"\"x", JSON_TRAILING, 2 },
 		{ "null,", JSON_TRAILING, 4 }, { "\v1", JSON_SYNTAX, 0 }, { "\f1", JSON_SYNTAX, 0 }, { "1\f", JSON_TRAILING, 1 },
 		{ "[1,\x0b""2]", JSON_SYNTAX, 3 },
+		/* with enough behind them for the fast way */
+		{ "[01,\"0123456789012345678901234567890123456789\"]", JSON_SYNTAX, 2 },
+		{ "[-01,\"0123456789012345678901234567890123456789\"]", JSON_SYNTAX, 3 },
+		{ "[-,\"0123456789012345678901234567890123456789\"]", JSON_SYNTAX, 2 },
+		{ "[1x,\"0123456789012345678901234567890123456789\"]", JSON_SYNTAX, 2 },
 	};
 
 	(void)state;
@@ -310,6 +315,7 @@ static void members_are_found_by_name(void **state)
 	assert_int_equal(json_member(&doc, 0, SPAN("z")), 0);
 	assert_int_equal(json_member(&doc, 0, SPAN("c")), 0);
 	assert_int_equal(json_member(&doc, 0, SPAN("c\n\xc3")), 0);
+	assert_int_equal(json_member(&doc, 0, SPAN("c\n\xc3\xa9x")), 0);
 	assert_int_equal(json_member(&doc, 2, SPAN("z")), 4);
 	assert_int_equal(json_parse(&doc, SPAN("{}"), &at), JSON_FINE);
 	assert_int_equal(json_member(&doc, 0, SPAN("a")), 0);

@@ -343,17 +343,17 @@ static void spoiled_page_is_damaged_when_met(void **state)
 	store_close(store);
 }
 
-static void kill_with_a_full_log_loses_nothing(void **state)
+/* A child adds rows and dies with all of them in the log. */
+static void write_and_die(const char *path)
 {
-	struct place *place = *state;
 	struct store *store;
 	pid_t child;
 	int status;
 
-	store_close(open_fine(place->path, STORE_WRITE, &first_kind));
+	store_close(open_fine(path, STORE_WRITE, &first_kind));
 	child = fork();
 	if (child == 0) {
-		store = store_open(place->path, STORE_WRITE, &first_kind, 0, 100000, NULL);
+		store = store_open(path, STORE_WRITE, &first_kind, 0, 100000, NULL);
 		store_begin(store, NULL);
 		store_exec(store, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)"
 		                  "INSERT INTO things SELECT i, 'x', zeroblob(200) FROM n", NULL);
@@ -361,9 +361,87 @@ static void kill_with_a_full_log_loses_nothing(void **state)
 		_exit(0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
+}
+
+static void kill_with_a_full_log_loses_nothing(void **state)
+{
+	struct place *place = *state;
+	struct store *store;
+
+	write_and_die(place->path);
 	store = open_fine(place->path, STORE_READ, &first_kind);
 	assert_int_equal(number_of(store, "SELECT count(*) FROM things"), ROWS);
 	store_close(store);
+}
+
+/* The first page of the finished checkpoint, nothing else of it: the file is shorter than it says. */
+static void interrupt_checkpoint(struct place *place, bool keeps_log)
+{
+	char old[160], log[160], old_log[160], page[4096];
+	struct error err = { 0 };
+	int fd;
+
+	snprintf(old, sizeof(old), "%s/old", place->folder);
+	snprintf(log, sizeof(log), "%s-wal", place->path);
+	snprintf(old_log, sizeof(old_log), "%s/old-log", place->folder);
+	write_and_die(place->path);
+	copy_file(place->path, old);
+	copy_file(log, old_log);
+	store_close(open_fine(place->path, STORE_WRITE, &first_kind));
+	fd = open(place->path, O_RDONLY);
+	assert_int_equal(read(fd, page, sizeof(page)), sizeof(page));
+	close(fd);
+	copy_file(old, place->path);
+	fd = open(place->path, O_WRONLY);
+	assert_int_equal(write(fd, page, sizeof(page)), sizeof(page));
+	close(fd);
+	if (keeps_log)
+		copy_file(old_log, log);
+	else
+		assert_true(file_replace(log, SPAN("not the log that belongs to it"), &err));
+}
+
+static void kill_in_a_checkpoint_is_no_damage(void **state)
+{
+	struct place *place = *state;
+	struct store *store;
+
+	interrupt_checkpoint(place, true);
+	store = open_fine(place->path, STORE_WRITE, &first_kind);
+	assert_int_equal(number_of(store, "SELECT count(*) FROM things"), ROWS);
+	store_close(store);
+}
+
+static void short_file_with_a_log_of_no_use_is_damaged(void **state)
+{
+	struct place *place = *state;
+
+	interrupt_checkpoint(place, false);
+	open_fails(place->path, STORE_WRITE, &first_kind, ERROR_BUG, "state_damaged");
+}
+
+static void many_who_make_the_same_file_get_one(void **state)
+{
+	struct place *place = *state;
+	struct store *store;
+	char command[160];
+	int status;
+
+	for (int i = 0; i < 4; i++) {
+		if (fork() == 0) {
+			store = store_open(place->path, STORE_WRITE, &first_kind, 0, 0, NULL);
+			_exit(store && store_exec(store, "INSERT INTO things (name) VALUES ('x')", NULL) ? 0 : 1);
+		}
+	}
+	for (int i = 0; i < 4; i++) {
+		assert_true(wait(&status) > 0);
+		assert_int_equal(status, 0);
+	}
+	store = open_fine(place->path, STORE_WRITE, &first_kind);
+	assert_int_equal(number_of(store, "SELECT count(*) FROM things"), 4);
+	store_close(store);
+	snprintf(command, sizeof(command), "test \"$(ls -A '%s')\" = a.db", place->folder);
+	assert_int_equal(system(command), 0);
 }
 
 static void migration_keeps_rows_and_a_copy(void **state)
@@ -560,6 +638,9 @@ int main(void)
 		TEST(spoiled_header_is_refused_or_harmless),
 		TEST(spoiled_page_is_damaged_when_met),
 		TEST(kill_with_a_full_log_loses_nothing),
+		TEST(kill_in_a_checkpoint_is_no_damage),
+		TEST(short_file_with_a_log_of_no_use_is_damaged),
+		TEST(many_who_make_the_same_file_get_one),
 		TEST(migration_keeps_rows_and_a_copy),
 		TEST(reader_sees_an_old_file_migrated),
 		TEST(failed_migration_changes_nothing),

@@ -65,7 +65,7 @@ static bool offset_take(struct span *rest, int64_t *out)
 	return true;
 }
 
-bool time_parse(struct span text, int64_t *out_us)
+bool publish_parse(struct span text, int64_t *out_us)
 {
 	int64_t year, month, day, hour, minute, second, offset;
 

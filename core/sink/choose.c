@@ -1,0 +1,17 @@
+/* Which sink a job's options ask for. */
+#include "sink/sink.h"
+
+static const struct sink_ops *const sinks[] = {
+	[WAREHOUSE_LOCAL] = &sink_local,
+};
+
+const struct sink_ops *sink_choose(const struct job_options *options, struct error *err)
+{
+	size_t at = (size_t)options->warehouse;
+
+	if (at < sizeof(sinks) / sizeof(sinks[0]) && sinks[at])
+		return sinks[at];
+	fail(err, ERROR_CONFIG, "not_available_yet", "job '%s': warehouse bigquery is not available yet; local is",
+	     options->name);
+	return NULL;
+}

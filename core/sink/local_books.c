@@ -1,0 +1,164 @@
+/*
+ * A job's books in a dataset: the position behind its last commit, the identity of
+ * the store that belongs to it, and its counters.
+ */
+#include "sink/local_sink_private.h"
+
+#include <inttypes.h>
+
+#define NUMBER_NO_TABLE (-1)
+
+static bool position_read(struct local_sink *sink, struct error *err)
+{
+	sqlite3_stmt *stmt = store_prepare(sink->store, "SELECT incarnation, identity, byte_offset, line FROM _weir_position "
+	                                                "WHERE job=?1", err);
+	bool has_row = false;
+	bool is_fine;
+
+	if (!stmt)
+		return false;
+	store_bind_text(stmt, 1, span_of(sink->job));
+	is_fine = store_step(sink->store, stmt, &has_row, err);
+	if (is_fine && has_row) {
+		sink->is_known = true;
+		sink->known_incarnation = arena_string(sink->arena, store_text(stmt, 0));
+		sink->position.identity = arena_copy(sink->arena, store_blob(stmt, 1));
+		sink->position.offset = (uint64_t)sqlite3_column_int64(stmt, 2);
+		sink->position.line = (uint64_t)sqlite3_column_int64(stmt, 3);
+	}
+	sqlite3_finalize(stmt);
+	return is_fine;
+}
+
+/* Counters and their columns, in the order of the statement. */
+static const struct counter {
+	size_t at;
+} counters[] = {
+	{ offsetof(struct ledger, received) },      { offsetof(struct ledger, written) },
+	{ offsetof(struct ledger, filtered) },      { offsetof(struct ledger, dead_lettered) },
+	{ offsetof(struct ledger, parked) },        { offsetof(struct ledger, repeated) },
+	{ offsetof(struct ledger, rows) },
+};
+#define COUNTERS (sizeof(counters) / sizeof(counters[0]))
+
+static uint64_t *counter_of(struct ledger *ledger, size_t i)
+{
+	return (uint64_t *)(void *)((char *)ledger + counters[i].at);
+}
+
+static bool ledger_row_read(struct local_sink *sink, sqlite3_stmt *stmt, struct error *err)
+{
+	int64_t number = sqlite3_column_int64(stmt, 0);
+	size_t at = number == NUMBER_NO_TABLE ? sink->count : (size_t)number;
+
+	if (number < NUMBER_NO_TABLE || at > sink->count)
+		return fail(err, ERROR_BUG, "ledger_mismatch", "the warehouse '%s' counts messages of table number %" PRId64
+		            " of job '%s', which it does not know", sink->store->path, number, sink->job);
+	for (size_t i = 0; i < COUNTERS; i++)
+		*counter_of(&sink->ledgers[at], i) = (uint64_t)sqlite3_column_int64(stmt, (int)i + 1);
+	return true;
+}
+
+static bool ledgers_read(struct local_sink *sink, struct error *err)
+{
+	sqlite3_stmt *stmt = store_prepare(sink->store,
+		"SELECT number, received, written, filtered, dead_lettered, parked, repeated, row_count FROM _weir_ledger "
+		"WHERE job=?1", err);
+	bool has_row = false;
+	bool is_fine;
+
+	if (!stmt)
+		return false;
+	store_bind_text(stmt, 1, span_of(sink->job));
+	while ((is_fine = store_step(sink->store, stmt, &has_row, err)) && has_row) {
+		if (!ledger_row_read(sink, stmt, err)) {
+			is_fine = false;
+			break;
+		}
+	}
+	sqlite3_finalize(stmt);
+	return is_fine;
+}
+
+static bool tables_read(struct local_sink *sink, struct error *err)
+{
+	struct catalog_table *tables;
+	size_t count;
+
+	if (!catalog_tables_read(sink->store, sink->job, !sink->is_upsert, sink->arena, &tables, &count, err))
+		return false;
+	sink->room = count + 16;
+	sink->count = sink->committed_count = count;
+	sink->tables = memory_zalloc(sink->room * sizeof(*sink->tables));
+	sink->schemas = memory_zalloc(sink->room * sizeof(*sink->schemas));
+	sink->ledgers = memory_zalloc((sink->room + 1) * sizeof(*sink->ledgers));
+	for (size_t i = 0; i < count; i++) {
+		sink->tables[i].schema = sink->tables[i].committed = &tables[i].schema;
+		sink->tables[i].has_history_index = sink->tables[i].had_history_index = tables[i].has_history_index;
+		sink->schemas[i] = &tables[i].schema;
+	}
+	return true;
+}
+
+bool books_read(struct local_sink *sink, struct error *err)
+{
+	return tables_read(sink, err) && position_read(sink, err) && ledgers_read(sink, err);
+}
+
+bool books_write_position(struct local_sink *sink, const struct source_position *position, struct error *err)
+{
+	sqlite3_stmt *stmt = store_prepare(sink->store,
+		"INSERT OR REPLACE INTO _weir_position(job, incarnation, identity, byte_offset, line) VALUES(?1,?2,?3,?4,?5)", err);
+	bool is_fine;
+
+	if (!stmt)
+		return false;
+	store_bind_text(stmt, 1, span_of(sink->job));
+	store_bind_text(stmt, 2, span_of(sink->incarnation));
+	store_bind_blob(stmt, 3, position->identity);
+	sqlite3_bind_int64(stmt, 4, (int64_t)position->offset);
+	sqlite3_bind_int64(stmt, 5, (int64_t)position->line);
+	is_fine = store_run(sink->store, stmt, err);
+	sqlite3_finalize(stmt);
+	return is_fine;
+}
+
+bool books_write_ledger(struct local_sink *sink, uint32_t number, const char *name, const struct ledger *sum,
+                        struct error *err)
+{
+	sqlite3_stmt *stmt = store_prepare(sink->store,
+		"INSERT OR REPLACE INTO _weir_ledger(job, number, table_name, received, written, filtered, dead_lettered, parked, "
+		"repeated, row_count) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)", err);
+	struct ledger copy = *sum;
+	bool is_fine;
+
+	if (!stmt)
+		return false;
+	store_bind_text(stmt, 1, span_of(sink->job));
+	sqlite3_bind_int64(stmt, 2, number == BOOKS_NO_TABLE ? NUMBER_NO_TABLE : (int64_t)number);
+	store_bind_text(stmt, 3, span_of(name));
+	for (size_t i = 0; i < COUNTERS; i++)
+		sqlite3_bind_int64(stmt, (int)i + 4, (int64_t)*counter_of(&copy, i));
+	is_fine = store_run(sink->store, stmt, err);
+	sqlite3_finalize(stmt);
+	return is_fine;
+}
+
+static bool forget_from(struct local_sink *sink, const char *sql, struct error *err)
+{
+	sqlite3_stmt *stmt = store_prepare(sink->store, sql, err);
+	bool is_fine;
+
+	if (!stmt)
+		return false;
+	store_bind_text(stmt, 1, span_of(sink->job));
+	is_fine = store_run(sink->store, stmt, err);
+	sqlite3_finalize(stmt);
+	return is_fine;
+}
+
+bool books_forget(struct local_sink *sink, struct error *err)
+{
+	return forget_from(sink, "DELETE FROM _weir_position WHERE job=?1", err) &&
+	       forget_from(sink, "DELETE FROM _weir_ledger WHERE job=?1", err);
+}

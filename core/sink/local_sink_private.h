@@ -1,0 +1,46 @@
+/* The sink's own state, shared by its rooms: rows (local_write.c), books (local_books.c), operations. */
+#ifndef WEIR_SINK_LOCAL_SINK_PRIVATE_H
+#define WEIR_SINK_LOCAL_SINK_PRIVATE_H
+
+#include "sink/local_private.h"
+
+/* One source table of the job. The schema is replaced, never changed: a batch in flight keeps its own. */
+struct local_table {
+	const struct table_schema *schema, *committed; /* committed NULL: made in the open transaction */
+	bool has_history_index, had_history_index;     /* the second as committed */
+	sqlite3_stmt *insert;                          /* changelog */
+	struct replica *replica;                       /* upsert */
+	struct fold fold;                              /* upsert */
+	bool is_touched;                               /* upsert: by the open transaction */
+	bool folds_one;                                /* upsert: placeholders, so each change is applied by itself */
+};
+
+struct local_sink {
+	struct sink sink;
+	struct store *store;
+	struct arena *arena;           /* schemas and texts that live until close */
+	char *job, *dataset;
+	const char *incarnation;       /* of the store that fills it now */
+	bool is_upsert;
+	bool is_open;                  /* a transaction */
+	bool is_known;
+	const char *known_incarnation;
+	struct source_position position;
+	struct local_table *tables;
+	size_t count, committed_count, room;
+	const struct table_schema **schemas; /* for the state */
+	struct ledger *ledgers;        /* count + 1 */
+};
+
+/* local_books.c */
+bool books_read(struct local_sink *sink, struct error *err);
+bool books_write_position(struct local_sink *sink, const struct source_position *position, struct error *err);
+bool books_write_ledger(struct local_sink *sink, uint32_t number, const char *name, const struct ledger *sum,
+                        struct error *err);
+bool books_forget(struct local_sink *sink, struct error *err);
+#define BOOKS_NO_TABLE UINT32_MAX
+
+/* local_write.c */
+bool local_write(struct sink *self, struct batch *batch, struct error *err);
+
+#endif

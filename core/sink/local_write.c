@@ -1,0 +1,292 @@
+/*
+ * A batch into the warehouse: schema changes where they stand between records,
+ * then each record into its changelog, or in upsert mode folded into its replica.
+ */
+#include "sink/local_sink_private.h"
+
+#include "base/clock.h"
+#include "base/crash.h"
+
+#include <inttypes.h>
+
+/*
+ * Tables
+ */
+
+static void tables_grow(struct local_sink *sink, size_t count)
+{
+	size_t room = sink->room;
+
+	if (count > room) {
+		while (room < count)
+			room *= 2;
+		sink->tables = memory_grow(sink->tables, room * sizeof(*sink->tables));
+		sink->schemas = memory_grow(sink->schemas, room * sizeof(*sink->schemas));
+		sink->ledgers = memory_grow(sink->ledgers, (room + 1) * sizeof(*sink->ledgers));
+		sink->room = room;
+	}
+	/* The counters of "-" stay behind the last table. */
+	for (size_t i = sink->count; i < count; i++) {
+		sink->tables[i] = (struct local_table){ 0 };
+		sink->ledgers[i + 1] = sink->ledgers[i];
+		sink->ledgers[i] = (struct ledger){ 0 };
+	}
+	sink->count = count;
+}
+
+static bool replica_make(struct local_sink *sink, struct local_table *table, struct error *err)
+{
+	/* A table without a key has no replica. */
+	if (!table->schema->key_count || table->replica)
+		return true;
+	table->replica = replica_open(sink->store, table->schema->name, NULL, err);
+	return table->replica;
+}
+
+/* A changelog of that name may be there: another job's of the same source table is shared, anything else is not. */
+static bool changelog_make(struct local_sink *sink, const struct table_schema *schema, struct span name,
+                           struct error *err)
+{
+	bool has_table, is_ours = false;
+
+	if (!sql_has_table(sink->store, name, &has_table, err) ||
+	    (has_table && !catalog_owns_changelog(sink->store, schema, &is_ours, err)))
+		return false;
+	if (has_table && !is_ours)
+		return fail(err, ERROR_CONFIG, "name_collision", "dataset '%s' already has a table '%.*s' that is not the "
+		            "changelog of '%.*s'", sink->dataset, SPAN_ARG(name), SPAN_ARG(schema->source));
+	return has_table || changelog_create(sink->store, name, err);
+}
+
+static bool table_make(struct local_sink *sink, struct local_table *table, struct error *err)
+{
+	if (sink->is_upsert)
+		return replica_make(sink, table, err);
+	return changelog_make(sink, table->schema, changelog_name(sink->arena, table->schema->name), err);
+}
+
+/* Also of a table without a replica the columns are known. */
+static bool table_follow(struct local_sink *sink, struct local_table *table, struct error *err)
+{
+	if (!sink->is_upsert)
+		return true;
+	if (!table->schema->key_count)
+		return catalog_columns_write(sink->store, table->schema->name, PART_TABLE, table->schema, err);
+	return replica_make(sink, table, err) && replica_follow(table->replica, table->schema, err);
+}
+
+static bool table_save(struct local_sink *sink, uint32_t number, struct error *err)
+{
+	struct local_table *table = &sink->tables[number];
+	struct catalog_table row = { *table->schema, table->has_history_index };
+
+	return catalog_table_write(sink->store, sink->job, number, &row, !sink->is_upsert, err);
+}
+
+static bool table_apply(struct local_sink *sink, struct local_table *table, struct batch *batch, struct error *err);
+
+static bool change_apply(struct local_sink *sink, struct batch *batch, const struct schema_change *change,
+                         struct error *err)
+{
+	struct local_table *table;
+	bool is_new;
+
+	if (!change->schema) /* dropped: the OP_DROP record says at which position */
+		return true;
+	if (change->table > sink->count)
+		return fail(err, ERROR_BUG, "store_failed", "table number %" PRIu32 " came before number %zu", change->table,
+		            sink->count);
+	is_new = change->table == sink->count;
+	if (is_new)
+		tables_grow(sink, sink->count + 1);
+	table = &sink->tables[change->table];
+	/* What was folded so far is of the old columns. */
+	if (!is_new && sink->is_upsert && !table_apply(sink, table, batch, err))
+		return false;
+	table->schema = schema_copy(sink->arena, change->schema);
+	table->is_touched = true;
+	sink->schemas[change->table] = table->schema;
+	return (!is_new || table_make(sink, table, err)) && table_follow(sink, table, err) &&
+	       table_save(sink, change->table, err);
+}
+
+/*
+ * Records
+ */
+
+static bool record_refuse(struct batch *batch, struct record *record, const char *code, const char *message)
+{
+	struct refusal *refusal = arena_zalloc(batch->arena, sizeof(*refusal));
+
+	*refusal = (struct refusal){ .stage = "write", .code = code, .message = message };
+	record->verdict = VERDICT_REFUSED;
+	record->refusal = refusal;
+	if (!batch->messages[record->message].refusal)
+		batch->messages[record->message].refusal = refusal;
+	return true;
+}
+
+static bool is_too_large(const struct record *record)
+{
+	return record->full_record.len > LOCAL_RECORD_BYTES_MAX || record->key.len > LOCAL_RECORD_BYTES_MAX ||
+	       record->primary_key.len > LOCAL_RECORD_BYTES_MAX || record->unavailable.len > LOCAL_RECORD_BYTES_MAX ||
+	       record->full_record.len + record->primary_key.len + record->unavailable.len + record->key.len >
+	               LOCAL_RECORD_BYTES_MAX;
+}
+
+/* The first placeholder of a table: from now on the history of its rows is looked up. */
+static bool history_begin(struct local_sink *sink, uint32_t number, struct error *err)
+{
+	struct local_table *table = &sink->tables[number];
+
+	table->has_history_index = true;
+	return changelog_index_history(sink->store, changelog_name(sink->arena, table->schema->name), err) &&
+	       table_save(sink, number, err);
+}
+
+static bool record_log(struct local_sink *sink, struct batch *batch, struct record *record, struct error *err)
+{
+	struct local_table *table = &sink->tables[record->table];
+	bool is_repeated;
+
+	if (record->unavailable.len && !table->has_history_index && !history_begin(sink, record->table, err))
+		return false;
+	if (!table->insert &&
+	    !(table->insert = changelog_prepare(sink->store, changelog_name(sink->arena, table->schema->name), err)))
+		return false;
+	if (!changelog_add(sink->store, table->insert, table->schema, record,
+	                   batch->messages[record->message].received_us, &is_repeated, err))
+		return false;
+	record->verdict = is_repeated ? VERDICT_REPEATED : VERDICT_WRITTEN;
+	return true;
+}
+
+static void fold_verdicts(struct local_table *table, struct batch *batch)
+{
+	for (size_t i = 0; i < table->fold.count; i++) {
+		const struct change *change = &table->fold.items[i];
+
+		if (change->operation != OPERATIONS && change->is_repeat)
+			batch->records[change->record].verdict = VERDICT_REPEATED;
+	}
+}
+
+/* What was folded so far into the replica. */
+static bool table_apply(struct local_sink *sink, struct local_table *table, struct batch *batch, struct error *err)
+{
+	uint64_t rows;
+
+	(void)sink;
+	if (!table->replica)
+		return true;
+	rows = 0;
+	if (!replica_apply(table->replica, &table->fold, NULL, &rows, err))
+		return false;
+	fold_verdicts(table, batch);
+	fold_clear(&table->fold);
+	return true;
+}
+
+static bool record_fold(struct local_sink *sink, struct batch *batch, struct record *record, struct error *err)
+{
+	struct local_table *table = &sink->tables[record->table];
+	struct change change = {
+		.key = record->key,
+		.old_key = record->old_key,
+		.full_record = record->full_record,
+		.unavailable = record->unavailable,
+		.position = record->position,
+		.operation = record->operation,
+		.record = (uint32_t)(record - batch->records),
+	};
+
+	if (!table->schema->key_count)
+		return record_refuse(batch, record, "no_key", "the table has no key, so its rows cannot be updated");
+	if (!table->replica && !table_follow(sink, table, err))
+		return false;
+	record->verdict = VERDICT_WRITTEN;
+	table->is_touched = true;
+	fold_add(&table->fold, replica_tide(table->replica), &change);
+	return !table->folds_one || table_apply(sink, table, batch, err);
+}
+
+static bool record_write(struct local_sink *sink, struct batch *batch, struct record *record, struct error *err)
+{
+	if (record->verdict != VERDICT_PENDING)
+		return true;
+	if (record->table >= sink->count)
+		return fail(err, ERROR_BUG, "store_failed", "a record is of table number %" PRIu32 ", which has no schema",
+		            record->table);
+	if (is_too_large(record))
+		return record_refuse(batch, record, "row_too_large", "the row is larger than the local warehouse takes");
+	return sink->is_upsert ? record_fold(sink, batch, record, err) : record_log(sink, batch, record, err);
+}
+
+/* A placeholder may need a value that only this batch has: then folding would lose it. */
+static void folds_choose(struct local_sink *sink, const struct batch *batch)
+{
+	for (size_t i = 0; i < sink->count; i++)
+		sink->tables[i].folds_one = false;
+	for (size_t i = 0; i < batch->record_count; i++) {
+		if (batch->records[i].unavailable.len && batch->records[i].table < sink->count)
+			sink->tables[batch->records[i].table].folds_one = true;
+	}
+}
+
+static bool folds_finish(struct local_sink *sink, struct batch *batch, struct error *err)
+{
+	for (size_t i = 0; i < sink->count; i++) {
+		struct local_table *table = &sink->tables[i];
+
+		if (!table->replica || !table->is_touched)
+			continue;
+		if (!table_apply(sink, table, batch, err) || !replica_save(table->replica, 0, err))
+			return false;
+	}
+	return true;
+}
+
+/* A batch that is written again was rolled back: what the sink said then does not hold. */
+static void verdicts_reset(struct batch *batch)
+{
+	for (size_t i = 0; i < batch->record_count; i++) {
+		if (batch->records[i].verdict == VERDICT_WRITTEN || batch->records[i].verdict == VERDICT_REPEATED)
+			batch->records[i].verdict = VERDICT_PENDING;
+	}
+}
+
+static bool changes_until(struct local_sink *sink, struct batch *batch, const struct schema_change **next, size_t at,
+                          struct error *err)
+{
+	while (*next && (*next)->before <= at) {
+		if (!change_apply(sink, batch, *next, err))
+			return false;
+		folds_choose(sink, batch);
+		*next = (*next)->next;
+	}
+	return true;
+}
+
+bool local_write(struct sink *self, struct batch *batch, struct error *err)
+{
+	struct local_sink *sink = (struct local_sink *)self;
+	const struct schema_change *next = batch->changes;
+
+	if (!sink->is_open && !store_begin(sink->store, err))
+		return false;
+	sink->is_open = true;
+	verdicts_reset(batch);
+	folds_choose(sink, batch);
+	for (size_t i = 0; i < batch->record_count; i++) {
+		if (!changes_until(sink, batch, &next, i, err) || !record_write(sink, batch, &batch->records[i], err))
+			return false;
+	}
+	if (!changes_until(sink, batch, &next, SIZE_MAX, err))
+		return false;
+	if (batch->changes)
+		crash_point(schema_written);
+	if (sink->is_upsert && !folds_finish(sink, batch, err))
+		return false;
+	crash_point(rows_written);
+	return true;
+}

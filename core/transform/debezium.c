@@ -1,0 +1,136 @@
+/*
+ * The Debezium transform: change events of a source database, as envelopes,
+ * with or without schema blocks, or as flattened rows. See README.md for the
+ * rooms of this folder.
+ */
+#include "transform/debezium_private.h"
+
+#include <stdlib.h>
+
+#define PLACEHOLDER "__debezium_unavailable_value"
+
+static bool plain_read(struct debezium *d, const char *type, struct source_type *out)
+{
+	struct span text = span_of(arena_printf(d->arena, "{\"type\":\"%s\"}", type));
+	size_t at;
+
+	return json_parse(&d->other_doc, text, &at) == JSON_FINE && source_type_read(&d->other_doc, 0, d->arena, out);
+}
+
+/* The types of values that nothing but their JSON kind describes. */
+static bool plain_types(struct debezium *d, struct error *err)
+{
+	if (plain_read(d, "string", &d->string) && plain_read(d, "int64", &d->integer) &&
+	    plain_read(d, "double", &d->real) && plain_read(d, "boolean", &d->boolean))
+		return true;
+	return fail(err, ERROR_BUG, "internal_error", "the type table lacks a plain type");
+}
+
+static void debezium_close(struct transform *transform)
+{
+	struct debezium *d = (struct debezium *)transform;
+
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->table_count; i++)
+		table_free(d->tables[i]);
+	for (size_t i = 0; i < 2; i++) {
+		free(d->rooms[i].tokens);
+		free(d->rooms[i].cells);
+	}
+	free(d->tables);
+	free(d->slots);
+	free(d->key_cells);
+	json_doc_free(&d->doc);
+	json_doc_free(&d->key_doc);
+	json_doc_free(&d->other_doc);
+	json_doc_free(&d->attribute_doc);
+	block_cache_free(d->blocks);
+	source_schema_free(d->rules);
+	arena_free(d->arena);
+	free(d);
+}
+
+static struct transform *debezium_open(const struct transform_setup *setup, struct error *err)
+{
+	struct debezium *d = memory_zalloc(sizeof(*d));
+	const char *placeholder = setup->options->unavailable_value;
+
+	d->base.ops = &transform_debezium;
+	d->options = setup->options;
+	d->wants_proto = setup->wants_proto;
+	d->arena = arena_new(4096);
+	d->history.arena = d->arena;
+	d->placeholder = arena_copy(d->arena, span_of(placeholder ? placeholder : PLACEHOLDER));
+	d->blocks = block_cache_new();
+	d->rules = source_schema_open(setup->options, err);
+	if (!d->rules || !plain_types(d, err)) {
+		debezium_close(&d->base);
+		return NULL;
+	}
+	for (size_t i = 0; i < setup->table_count; i++)
+		table_restore(d, setup->tables[i]);
+	for (size_t i = 0; i < d->table_count; i++)
+		d->tables[i]->history_version = d->history.version;
+	return &d->base;
+}
+
+static bool body_is_blank(struct span body)
+{
+	for (size_t i = 0; i < body.len; i++) {
+		if (!memchr(" \t\r\n", body.at[i], 4))
+			return false;
+	}
+	return true;
+}
+
+static bool refuse_text(struct event *e, enum json_fault fault, size_t at)
+{
+	return REFUSE(e, json_fault_code(fault), NOTHING, NOTHING, "%s at byte %zu", json_fault_text(fault), at);
+}
+
+/* The source's tokens are used where it has them; a body with a schema block is read here, past the block. */
+static bool event_parse(struct debezium *d, struct event *e)
+{
+	struct json_known known = { block_recognise, d->blocks };
+	void *block = NULL;
+	size_t at = 0;
+
+	e->doc = e->message->json;
+	if (e->doc)
+		return true;
+	enum json_fault fault = json_parse_known(&d->doc, e->message->body, &known, &block, &at);
+
+	if (fault != JSON_FINE)
+		return refuse_text(e, fault, at);
+	e->doc = &d->doc;
+	e->block = block;
+	return true;
+}
+
+static void debezium_apply(struct transform *transform, struct batch *batch, struct message *message)
+{
+	struct debezium *d = (struct debezium *)transform;
+	struct event e = { .batch = batch, .message = message };
+
+	if (message->fate != MESSAGE_OPEN)
+		return;
+	if (message->big) {
+		REFUSE(&e, "record_too_large", NOTHING, NOTHING, "the body is longer than a record may be");
+		return;
+	}
+	if (message->body_is_null || body_is_blank(message->body))
+		empty_apply(d, &e);
+	else if (event_parse(d, &e))
+		event_apply(d, &e);
+	/* What a refused row has taught of its table holds for the next one too. */
+	table_flush(d, &e);
+}
+
+const struct transform_ops transform_debezium = {
+	.name = "debezium",
+	.help = "Debezium change events as JSON, with or without schema blocks, or flattened rows.",
+	.open = debezium_open,
+	.apply = debezium_apply,
+	.close = debezium_close,
+};

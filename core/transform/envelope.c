@@ -1,0 +1,220 @@
+/*
+ * What kind of message is it? An envelope is read here; rows without one,
+ * schema changes and empty bodies have rooms of their own. Order of the
+ * questions: spec/types.md 3.5.
+ */
+#include "transform/debezium_private.h"
+
+static bool event_filter(struct event *e)
+{
+	e->message->fate = MESSAGE_FILTERED;
+	return true;
+}
+
+static bool is_there(const struct event *e, enum field field)
+{
+	return e->top[field].doc != NULL;
+}
+
+/* before and after: an object, or null, or not there. */
+static bool envelope_row(struct event *e, enum field field, const char *name, uint32_t *out_object)
+{
+	*out_object = 0;
+	if (value_is_null(&e->top[field]))
+		return true;
+	if (!value_is(&e->top[field], JSON_OBJECT))
+		return REFUSE(e, "bad_envelope", NOTHING, span_of(name), "'%s' is neither an object nor null", name);
+	*out_object = e->top[field].token;
+	return true;
+}
+
+static bool refuse_duplicate(struct event *e, uint32_t object, const char *what)
+{
+	struct span name;
+
+	if (!object_duplicate(e->doc, object, e->batch->arena, &name))
+		return false;
+	REFUSE(e, "duplicate_key", NOTHING, NOTHING, "the %s has member '%.*s' twice", what, SPAN_ARG(name));
+	return true;
+}
+
+static bool envelope_transaction(struct debezium *d, struct event *e)
+{
+	bool is_new;
+
+	if (!value_is(&e->top[FIELD_TRANSACTION], JSON_OBJECT))
+		return true;
+	struct value fields[FIELDS] = { { NULL, 0 } };
+
+	fields_read(&d->transaction_order, source_fields, e->doc, e->top[FIELD_TRANSACTION].token, fields, e->batch->arena,
+	            &is_new);
+	e->fields[FIELD_TOTAL_ORDER] = fields[FIELD_TOTAL_ORDER];
+	return true;
+}
+
+static bool envelope_source(struct debezium *d, struct event *e)
+{
+	bool is_new;
+
+	if (!is_there(e, FIELD_SOURCE))
+		return REFUSE(e, "no_source_table", NOTHING, NOTHING, "there is no source block: the table is unknown");
+	if (!value_is(&e->top[FIELD_SOURCE], JSON_OBJECT))
+		return REFUSE(e, "bad_envelope", NOTHING, SPAN("source"), "'source' is no object");
+	fields_read(&d->source_order, source_fields, e->doc, e->top[FIELD_SOURCE].token, e->fields, e->batch->arena,
+	            &is_new);
+	if (is_new && refuse_duplicate(e, e->top[FIELD_SOURCE].token, "source block")) {
+		d->source_order.count = 0;
+		return false;
+	}
+	return envelope_transaction(d, e);
+}
+
+/* "incremental" rows come between streamed ones and are placed like these. */
+bool is_snapshot(const struct event *e)
+{
+	const struct value *value = &e->fields[FIELD_SNAPSHOT];
+
+	if (e->op == 'r' || value_is(value, JSON_TRUE))
+		return true;
+	if (!value_is(value, JSON_STRING))
+		return false;
+	struct span text = json_raw(value->doc, value->token);
+
+	return !span_is(text, "false") && !span_is(text, "incremental") && text.len;
+}
+
+static bool envelope_op(struct event *e)
+{
+	struct span op = NOTHING;
+
+	if (value_is(&e->top[FIELD_OP], JSON_STRING))
+		op = json_raw(e->doc, e->top[FIELD_OP].token);
+	if (op.len != 1 || !strchr("cudrtm", *op.at) || !*op.at)
+		return REFUSE(e, "unknown_op", NOTHING, SPAN("op"), "'op' is none of \"c\", \"u\", \"d\", \"r\", \"t\", \"m\"");
+	e->op = *op.at;
+	return true;
+}
+
+bool envelope_apply(struct debezium *d, struct event *e)
+{
+	uint32_t before, after;
+
+	if (!envelope_op(e))
+		return false;
+	if (e->op == 'm')
+		return event_filter(e);
+	if (!envelope_source(d, e))
+		return false;
+	e->is_snapshot = is_snapshot(e);
+	if (!envelope_row(e, FIELD_BEFORE, "before", &before) || !envelope_row(e, FIELD_AFTER, "after", &after))
+		return false;
+	if (e->op == 't')
+		return event_write_table(d, e, OP_TRUNCATE);
+	if (e->op == 'd')
+		return event_write_delete(d, e, before);
+	if (!after)
+		return REFUSE(e, "bad_envelope", NOTHING, SPAN("after"), "op '%c' without a row in 'after'", e->op);
+	return event_write_row(d, e, after, before);
+}
+
+/* An envelope has members no flattened row has; a table may well have a column called op. */
+static bool is_envelope(const struct event *e)
+{
+	if (is_there(e, FIELD_SOURCE) || is_there(e, FIELD_BEFORE) || is_there(e, FIELD_AFTER))
+		return is_there(e, FIELD_OP) || !is_there(e, FIELD_DELETED);
+	bool is_found;
+
+	if (!is_there(e, FIELD_OP) || is_there(e, FIELD_DELETED))
+		return false;
+	message_attribute(e->message, "__table", &is_found);
+	return !is_found;
+}
+
+static bool is_no_row(const struct event *e, size_t members)
+{
+	if (is_there(e, FIELD_STATUS) && is_there(e, FIELD_ID) && is_there(e, FIELD_EVENT_COUNT))
+		return true; /* transaction */
+	if (is_there(e, FIELD_TS_MS) && members == 1)
+		return true; /* heartbeat */
+	return is_there(e, FIELD_AGGREGATE_TYPE) && is_there(e, FIELD_ID) && !is_there(e, FIELD_DELETED); /* notification */
+}
+
+static bool object_apply(struct debezium *d, struct event *e, size_t members, bool is_new)
+{
+	if (is_there(e, FIELD_TABLE_CHANGES) && is_there(e, FIELD_SOURCE) && !is_there(e, FIELD_OP))
+		return schema_change_apply(d, e);
+	if (is_envelope(e)) {
+		if (is_new && refuse_duplicate(e, e->root, "envelope")) {
+			d->envelope_order.count = 0;
+			return false;
+		}
+		return envelope_apply(d, e);
+	}
+	if (members == 0)
+		return REFUSE(e, "bad_envelope", NOTHING, NOTHING, "an empty object: no kind of message can be told");
+	if (is_there(e, FIELD_SPECVERSION) && !is_there(e, FIELD_DELETED))
+		return REFUSE(e, "bad_envelope", NOTHING, NOTHING,
+		              "a CloudEvents message; Debezium's own JSON and flattened rows are allowed");
+	if (is_no_row(e, members))
+		return event_filter(e);
+	return flattened_apply(d, e);
+}
+
+static bool refuse_root(struct event *e)
+{
+	return REFUSE(e, "unexpected_root", NOTHING, NOTHING, "the message is no object but %s",
+	              json_is(e->doc, e->root, JSON_ARRAY) ? "an array" : "a single value");
+}
+
+static bool learn_block(struct debezium *d, struct event *e)
+{
+	bool is_emptied;
+
+	if (e->block || !value_is(&e->top[FIELD_SCHEMA_BLOCK], JSON_OBJECT))
+		return true;
+	e->block = block_learn(d->blocks, e->doc, e->top[FIELD_SCHEMA_BLOCK].token, &is_emptied);
+	for (size_t i = 0; is_emptied && i < d->table_count; i++)
+		table_forget_shapes(d->tables[i]);
+	return true;
+}
+
+/* {"schema":..,"payload":..}: the payload is the message. */
+static bool unwrap(struct debezium *d, struct event *e, bool *out_is_tombstone)
+{
+	struct value payload = e->top[FIELD_PAYLOAD];
+
+	*out_is_tombstone = value_is(&payload, JSON_NULL);
+	if (*out_is_tombstone)
+		return true;
+	e->root = payload.token;
+	if (!value_is(&payload, JSON_OBJECT))
+		return refuse_root(e);
+	return learn_block(d, e);
+}
+
+bool event_apply(struct debezium *d, struct event *e)
+{
+	bool is_new, is_tombstone = false;
+
+	if (json_is(e->doc, 0, JSON_NULL)) {
+		empty_apply(d, e);
+		return e->message->fate != MESSAGE_REFUSED;
+	}
+	if (!json_is(e->doc, 0, JSON_OBJECT))
+		return refuse_root(e);
+	size_t members = fields_read(&d->root_order, envelope_fields, e->doc, 0, e->top, e->batch->arena, &is_new);
+
+	if (is_there(e, FIELD_SCHEMA_BLOCK) && members == 1 && !value_is(&e->top[FIELD_SCHEMA_BLOCK], JSON_STRING))
+		return REFUSE(e, "bad_envelope", NOTHING, NOTHING, "a schema without its payload");
+	if (is_there(e, FIELD_SCHEMA_BLOCK) && is_there(e, FIELD_PAYLOAD) && members == 2) {
+		if (!unwrap(d, e, &is_tombstone))
+			return false;
+		if (is_tombstone) {
+			empty_apply(d, e);
+			return e->message->fate != MESSAGE_REFUSED;
+		}
+		memset(e->top, 0, sizeof(e->top));
+		members = fields_read(&d->envelope_order, envelope_fields, e->doc, e->root, e->top, e->batch->arena, &is_new);
+	}
+	return object_apply(d, e, members, is_new);
+}
