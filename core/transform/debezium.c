@@ -108,13 +108,23 @@ static bool event_parse(struct debezium *d, struct event *e)
 	return true;
 }
 
+static void event_begin(struct event *e, struct batch *batch, struct message *message)
+{
+	fields_clear(e->top, FIELDS);
+	fields_clear(e->fields, FIELDS);
+	e->batch = batch;
+	e->message = message;
+	e->now = (struct event_now){ 0 };
+}
+
 static void debezium_apply(struct transform *transform, struct batch *batch, struct message *message)
 {
 	struct debezium *d = (struct debezium *)transform;
-	struct event e = { .batch = batch, .message = message };
+	struct event e;
 
 	if (message->fate != MESSAGE_OPEN)
 		return;
+	event_begin(&e, batch, message);
 	if (message->big) {
 		REFUSE(&e, "record_too_large", NOTHING, NOTHING, "the body is longer than a record may be");
 		return;

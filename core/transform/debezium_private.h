@@ -14,6 +14,7 @@
 #define ROW_BYTES_MAX 10000000
 #define ORDER_ROWS 64
 #define ORDER_NAME_BYTES 40
+#define ROOT_ORDERS 16
 #define SHAPES_MAX 4
 #define NAME_BYTES_MAX 1024
 #define SEGMENTS_MAX 64
@@ -51,6 +52,10 @@ struct member_order {
 };
 
 extern const struct field_name envelope_fields[], source_fields[];
+
+/* The order of the kind of object this seems to be. */
+struct member_order *order_choose(struct member_order *orders, const struct json_doc *doc, uint32_t object);
+void fields_clear(struct value *fields, size_t count);
 
 /* Fills out[field] for every member known to `names`. `*out_new_order`: not the order of last time, so
  * that duplicates must be looked for. Returns how many members there are. */
@@ -235,7 +240,9 @@ struct debezium {
 	struct span placeholder;
 	struct source_type string, integer, real, boolean; /* plain types, for values that tell their own */
 	struct json_doc doc, key_doc, attribute_doc, other_doc;
-	struct member_order root_order, envelope_order, source_order, transaction_order;
+	struct member_order root_orders[ROOT_ORDERS]; /* envelopes, heartbeats, rows... take turns */
+	struct member_order source_order, transaction_order;
+	bool decimals_are_text;         /* the file says base64, the messages have text (flattened rows) */
 	struct block_cache *blocks;
 	struct source_schema *rules;
 	struct table **tables;

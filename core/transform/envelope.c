@@ -44,8 +44,9 @@ static bool envelope_transaction(struct debezium *d, struct event *e)
 
 	if (!value_is(&e->top[FIELD_TRANSACTION], JSON_OBJECT))
 		return true;
-	struct value fields[FIELDS] = { { NULL, 0 } };
+	struct value fields[FIELDS];
 
+	fields_clear(fields, FIELDS);
 	fields_read(&d->transaction_order, source_fields, e->doc, e->top[FIELD_TRANSACTION].token, fields, e->batch->arena,
 	            &is_new);
 	e->fields[FIELD_TOTAL_ORDER] = fields[FIELD_TOTAL_ORDER];
@@ -145,7 +146,7 @@ static bool object_apply(struct debezium *d, struct event *e, size_t members, bo
 		return schema_change_apply(d, e);
 	if (is_envelope(e)) {
 		if (is_new && refuse_duplicate(e, e->root, "envelope")) {
-			d->envelope_order.count = 0;
+			order_choose(d->root_orders, e->doc, e->root)->count = 0;
 			return false;
 		}
 		return envelope_apply(d, e);
@@ -202,7 +203,8 @@ bool event_apply(struct debezium *d, struct event *e)
 	}
 	if (!json_is(e->doc, 0, JSON_OBJECT))
 		return refuse_root(e);
-	size_t members = fields_read(&d->root_order, envelope_fields, e->doc, 0, e->top, e->batch->arena, &is_new);
+	struct member_order *order = order_choose(d->root_orders, e->doc, 0);
+	size_t members = fields_read(order, envelope_fields, e->doc, 0, e->top, e->batch->arena, &is_new);
 
 	if (is_there(e, FIELD_SCHEMA_BLOCK) && members == 1 && !value_is(&e->top[FIELD_SCHEMA_BLOCK], JSON_STRING))
 		return REFUSE(e, "bad_envelope", NOTHING, NOTHING, "a schema without its payload");
@@ -213,8 +215,9 @@ bool event_apply(struct debezium *d, struct event *e)
 			empty_apply(d, e);
 			return e->message->fate != MESSAGE_REFUSED;
 		}
-		memset(e->top, 0, sizeof(e->top));
-		members = fields_read(&d->envelope_order, envelope_fields, e->doc, e->root, e->top, e->batch->arena, &is_new);
+		fields_clear(e->top, FIELDS);
+		order = order_choose(d->root_orders, e->doc, e->root);
+		members = fields_read(order, envelope_fields, e->doc, e->root, e->top, e->batch->arena, &is_new);
 	}
 	return object_apply(d, e, members, is_new);
 }
