@@ -73,7 +73,7 @@ TUI_OBJECTS := $(TUI_SOURCES:%.c=$(B)/o/%.o)
 UNIT_PROGRAMS := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SOURCES))
 FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(B)/%,$(FUZZ_SOURCES))
 
-.PHONY: all programs help deps test-deps demo test bench lint format fuzz fuzz-programs install clean unit FORCE
+.PHONY: all programs help deps test-deps demo test bench lint docs format fuzz fuzz-programs install clean unit FORCE
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -135,6 +135,9 @@ unit: $(UNIT_PROGRAMS)
 
 lint: ## include directions, words, formatting of what has a formatter here
 	@tests/lint/includes.sh && tests/lint/words.sh
+
+docs: $(B)/tests/unit/test_parameters_page ## write core/options/PARAMETERS.md from the option table
+	@$< --print > core/options/PARAMETERS.md
 
 format: ## format all C files by .clang-format
 	@clang-format -i $$(git ls-files '*.c' '*.h')

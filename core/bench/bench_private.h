@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "bench/generate.h"
 #include "options/options.h"
+#include "record/batch.h"
 #include "sink/sink.h"
 
 #include <jansson.h>
@@ -46,7 +47,6 @@ struct bench_row {
 	uint64_t rows;             /* of the table, where that matters */
 	bool has_schema;
 	bool (*run)(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
-	const char *note;
 };
 
 bool bench_encode(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
@@ -79,12 +79,15 @@ struct bench_job {
 	struct job_options *options;
 };
 
-/* Appends lines to the generated feed of this row. */
-bool bench_feed(struct bench *bench, const struct bench_row *row, const char *path, uint64_t first, uint64_t count,
-                struct error *err);
-/* Writes and reads the job: `mode` is a value of replicationMode. */
-bool bench_job_open(struct bench *bench, const struct bench_row *row, const char *mode, struct bench_job *out,
-                    struct error *err);
+struct bench_lines {
+	uint64_t first, count;
+};
+/* The feed with those lines (or the given one) and a job on it: `mode` is a value of replicationMode. */
+bool bench_job_open(struct bench *bench, const struct bench_row *row, const char *mode,
+                    const struct bench_lines *lines, struct bench_job *out, struct error *err);
+/* Appends lines to the generated feed. */
+bool bench_job_feed(struct bench *bench, const struct bench_row *row, const struct bench_job *job,
+                    const struct bench_lines *lines, struct error *err);
 void bench_job_close(struct bench_job *job);
 struct sink_setup bench_sink_setup(const struct bench *bench, const struct bench_job *job);
 /* Runs to the end and checks the ledger. */
@@ -111,20 +114,29 @@ bool pass_read(struct pass *pass, struct error *err);   /* the source only */
 bool pass_checksum(struct bench *bench, const struct job_options *options, json_t **out, struct error *err);
 
 /*
- * Baselines (baseline.c, baseline_rows.c).
+ * Baselines of databases (baseline.c; baseline_script.c prepares them outside the
+ * timed part). What SQLite is to do is a file of steps with every value decoded; each begins
+ * with its letter, numbers are as this machine has them.
+ *   P file:u8 length:u32 sql     prepares the next statement (numbered from 0)
+ *   B file:u8, C file:u8         begins or commits a transaction
+ *   R statement:u16 count:u16    runs it with the values that follow: N, I int64, F double,
+ *                                T or X length:u32 bytes (text, blob)
  */
-bool baseline_jansson(struct bench *bench, const struct job_options *options, double *out_cpu_s, struct error *err);
-
+#define BASELINE_FILES 2
 struct baseline {
-	char *rows;                /* file of decoded rows, in the order they are written */
-	char *changelog, *replica; /* databases to write to; replica NULL: none */
-	int64_t cache_bytes;       /* of one connection's share */
+	char *script;
+	char *files[BASELINE_FILES];       /* databases: changelog, replica */
+	int64_t cache_bytes[BASELINE_FILES];
+	int checkpoint_pages[BASELINE_FILES];
+	size_t file_count;
+	const atomic_bool *is_cancelled;
+	uint64_t rows;                     /* changelog rows in the script */
 };
 /* The state the job's files are in now becomes the state the baseline starts from. */
 bool baseline_take(struct bench *bench, const struct bench_job *job, struct baseline *out, struct error *err);
-/* Reads back what the run has added to the changelog since baseline_take. */
-bool baseline_rows(struct bench *bench, const struct bench_job *job, struct baseline *baseline, struct error *err);
-bool baseline_sqlite(const struct baseline *baseline, double *out_wall_s, struct error *err);
+/* Makes the script from what the run has added to the changelog since baseline_take. */
+bool baseline_script(struct bench *bench, struct baseline *baseline, struct error *err);
+bool baseline_play(const struct baseline *baseline, struct bench_run *out, struct error *err);
 void baseline_clear(struct baseline *baseline);
 
 #endif

@@ -49,7 +49,8 @@ bool dlq_unpark_done(struct dlq *dlq, int64_t id, struct error *err);
 /* Parked messages of a table or of all (NULL), and the bytes of their bodies: compared with parkBytes. */
 bool dlq_parked(struct dlq *dlq, const char *table, uint64_t *out_count, uint64_t *out_bytes, struct error *err);
 
-/* Letters of this origin with offset below `offset`, parked messages in all: compared with the ledger at start. */
+/* All letters but those of this origin at or behind `offset` (met by a run that died before its rows committed), and parked
+ * messages in all: compared with the ledger at start. */
 bool dlq_count(struct dlq *dlq, struct span identity, uint64_t offset, uint64_t *out_letters, uint64_t *out_parked,
                struct error *err);
 

@@ -90,8 +90,8 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[LETTER_CHANGE] = "UPDATE letters SET grp = ?2, stage = ?3, code = ?4, message = ?5, tbl = ?6, col = ?7, path = ?8,"
 	                  " key = ?9, key_hash = ?10, weir_key = ?11, position = ?12, ordinals = ?13 WHERE id = ?1",
 	[LETTER_SET_STATE] = "UPDATE letters SET state = ?2 WHERE id = ?1",
-	[LETTER_COUNT] = "SELECT count(*) FROM letters WHERE place < ?2 AND"
-	                 " origin = (SELECT id FROM origins WHERE identity = ?1)",
+	[LETTER_COUNT] = "SELECT (SELECT count(*) FROM letters) - (SELECT count(*) FROM letters WHERE place >= ?2 AND"
+	                 " origin = (SELECT id FROM origins WHERE identity = ?1))",
 	[BODY_ADD] = "INSERT INTO bodies (letter, bytes) VALUES (?1, ?2)",
 
 	[GROUP_FIND] = "SELECT id FROM groups WHERE code = ?1 AND stage = ?2 AND tbl = ?3 AND col = ?4 AND path = ?5",

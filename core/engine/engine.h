@@ -59,6 +59,8 @@ struct call {
 	/* One object of output (the reference is taken); false: nobody reads any more. */
 	bool (*send_line)(struct call *call, json_t *line);
 	void (*send_note)(struct call *call, const char *sentence);
+	/* NULL, or asked to show where a job stands, some times a second, from a thread of its own. */
+	void (*show_progress)(struct call *call, const char *job_name, const struct progress_view *view);
 	void *context;
 };
 

@@ -9,6 +9,7 @@
 #include "bench/bench.h"
 #include "control/control.h"
 #include "engine/engine.h"
+#include "engine/live_line_private.h"
 #include "engine/version.h"
 
 #include <locale.h>
@@ -44,6 +45,7 @@ static int serve(const struct home *home, bool ends_when_idle)
 struct own_run {
 	struct call call;
 	bool is_json;
+	struct live_line live;
 	atomic_bool is_done;
 	bool is_fine;
 	struct error err;
@@ -55,6 +57,7 @@ static bool print_result(struct call *call, json_t *result)
 	OWNED(text) words = text_new(16u << 20);
 	char *line;
 
+	live_line_end(&own->live);
 	if (own->is_json) {
 		line = json_line(result);
 		fputs(line, stdout);
@@ -70,8 +73,16 @@ static bool print_result(struct call *call, json_t *result)
 
 static void print_note(struct call *call, const char *sentence)
 {
-	(void)call;
-	fprintf(stderr, "weir: %s\n", sentence);
+	struct own_run *own = call->context;
+
+	live_line_note(&own->live, sentence);
+}
+
+static void show_progress(struct call *call, const char *job_name, const struct progress_view *view)
+{
+	struct own_run *own = call->context;
+
+	live_line_show(&own->live, job_name, view);
 }
 
 static void *own_main(void *context)
@@ -79,6 +90,7 @@ static void *own_main(void *context)
 	struct own_run *own = context;
 
 	own->is_fine = call_dispatch(&own->call, "run", &own->err);
+	live_line_end(&own->live);
 	atomic_store(&own->is_done, true);
 	engine_wake(own->call.engine);
 	return NULL;
@@ -88,6 +100,7 @@ static int run_own(const struct home *home, const struct command_line *line)
 {
 	struct engine engine;
 	struct own_run own = { .is_json = line->is_json };
+	bool has_live = live_line_open(&own.live) && !line->is_json;
 	pthread_t thread;
 
 	if (!engine_open(&engine, home, &own.err))
@@ -98,6 +111,7 @@ static int run_own(const struct home *home, const struct command_line *line)
 		.access = ADMIN,
 		.send_line = print_result,
 		.send_note = print_note,
+		.show_progress = has_live ? show_progress : NULL,
 		.context = &own,
 	};
 	pthread_create(&thread, NULL, own_main, &own);

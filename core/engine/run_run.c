@@ -36,13 +36,25 @@ static size_t read_params(struct call *call, const char *out[PARAMS_MAX])
 	return count;
 }
 
-/* A cancel (the first C-c) drains the job; run_local only looks at the flag. */
+/* A cancel (the first C-c) drains the job; run_local only looks at the flag. The same thread shows where the job is. */
 struct cancel_watch {
 	struct call *call;
 	struct job *job;
 	atomic_bool is_over;
 	pthread_t thread;
 };
+
+static void show_progress(const struct cancel_watch *watch)
+{
+	struct progress_view view;
+
+	if (!watch->call->show_progress)
+		return;
+	progress_look(watch->job->progress, &view);
+	/* Not yet open: there is nothing to show. */
+	if (view.state != STATE_STOPPED)
+		watch->call->show_progress(watch->call, watch->job->options->name, &view);
+}
 
 static void *watch_cancel(void *context)
 {
@@ -52,8 +64,10 @@ static void *watch_cancel(void *context)
 	while (!atomic_load(&watch->is_over)) {
 		if (atomic_load(&watch->call->is_cancelled))
 			atomic_store(&watch->job->should_drain, true);
+		show_progress(watch);
 		nanosleep(&nap, NULL);
 	}
+	show_progress(watch);
 	return NULL;
 }
 

@@ -131,7 +131,7 @@ static const struct top_member {
 static void top_member_unknown(struct draft *draft, const char *name)
 {
 	const char *names[TOP_MEMBERS], *near;
-	char *spot, room[SHOWN_MAX];
+	char *spot;
 	struct arena *arena = arena_new(1024);
 
 	for (size_t i = 0; i < TOP_MEMBERS; i++)
@@ -140,10 +140,10 @@ static void top_member_unknown(struct draft *draft, const char *name)
 	spot = arena_printf(arena, "@%s", name);
 	if (option_find(name))
 		problem_add(draft, "unknown_member", spot, name, "Move it into parameters.",
-		            "%s is a parameter, it is allowed below parameters only", shown(name, room));
+		            "it is a parameter, which is allowed below parameters only");
 	else
-		problem_add(draft, "unknown_member", spot, NULL, NULL, "%s is no member of a job file, name, template, "
-		            "project, format and parameters are%s%s%s", shown(name, room),
+		problem_add(draft, "unknown_member", spot, name, NULL, "it is no member of a job file, name, template, "
+		            "project, format and parameters are%s%s%s",
 		            near ? "; did you mean '" : "", near ? near : "", near ? "'" : "");
 	arena_free(arena);
 }

@@ -24,13 +24,13 @@ static const char *near_option(const char *name, unsigned template)
 static void parameter_unknown(struct draft *draft, const char *name, const char *spot)
 {
 	const char *near = near_option(name, draft->has_template ? draft->options->template : 0);
-	char room[SHOWN_MAX];
 
 	if (near)
-		problem_add(draft, "unknown_parameter", spot, NULL, NULL, "%s is no parameter; did you mean '%s'",
-		            shown(name, room), near);
+		problem_add(draft, "unknown_parameter", spot, name, NULL,
+		            "there is no parameter of this name; did you mean '%s'", near);
 	else
-		problem_add(draft, "unknown_parameter", spot, NULL, NULL, "%s is no parameter of %s", shown(name, room),
+		problem_add(draft, "unknown_parameter", spot, name, NULL,
+		            "there is no parameter of this name in %s",
 		            draft->has_template ? job_template_name(draft->options->template) : "any template");
 }
 

@@ -74,11 +74,24 @@ static bool compare_letters(struct pipeline *p, const struct sink_state *state, 
 
 static bool compare(struct pipeline *p, const struct sink_state *state, struct error *err)
 {
+	p->from = state->position;
 	if (!state->is_known)
 		return true;
 	if (strcmp(state->incarnation, dlq_incarnation(p->dlq)) != 0)
 		return differs(err, p, "the store of dead letters is not the one that the warehouse was filled with");
 	return compare_letters(p, state, err);
+}
+
+/* --from-start. The feed keeps its identity, so that its letters are met again and not stored twice. */
+static bool forget(struct pipeline *p, struct sink_state *state, struct error *err)
+{
+	p->from = (struct source_position){ .identity = arena_copy(p->arena, state->position.identity) };
+	crash_point(before_forgetting);
+	if (!p->sink->ops->forget(p->sink, err))
+		return false;
+	crash_point(forgotten);
+	p->sink->ops->state(p->sink, state);
+	return true;
 }
 
 static bool open_sink(struct pipeline *p, const struct pipeline_setup *setup, struct sink_state *state,
@@ -94,16 +107,8 @@ static bool open_sink(struct pipeline *p, const struct pipeline_setup *setup, st
 
 	if (!ops || !(p->sink = ops->open(&sink_setup, err)))
 		return false;
-	if (setup->from_start) {
-		crash_point(before_forgetting);
-		if (!ops->forget(p->sink, err))
-			return false;
-		crash_point(forgotten);
-	}
 	ops->state(p->sink, state);
-	if (setup->from_start)
-		return true;
-	return compare(p, state, err);
+	return setup->from_start ? forget(p, state, err) : compare(p, state, err);
 }
 
 static bool open_transform(struct pipeline *p, const struct pipeline_setup *setup, const struct sink_state *state,
@@ -124,14 +129,13 @@ static bool open_transform(struct pipeline *p, const struct pipeline_setup *setu
 	return ops && (p->transform = ops->open(&transform_setup, err));
 }
 
-static bool open_source(struct pipeline *p, const struct pipeline_setup *setup, const struct sink_state *state,
-                        struct error *err)
+static bool open_source(struct pipeline *p, const struct pipeline_setup *setup, struct error *err)
 {
 	const struct source_ops *ops = setup->source ? setup->source : source_choose(setup->options, err);
 	struct source_setup source_setup = {
 		.options = setup->options,
 		.big_folder = p->paths.big,
-		.from = state->is_known && state->position.identity.len ? &state->position : NULL,
+		.from = p->from.identity.len ? &p->from : NULL,
 		.is_followed = setup->is_followed,
 	};
 	struct batch *probe;
@@ -156,11 +160,13 @@ struct pipeline *pipeline_open(const struct pipeline_setup *setup, struct error 
 
 	p->options = setup->options;
 	p->progress = setup->progress;
+	p->batch_messages = setup->batch_messages;
 	p->next_batch = 1;
+	p->arena = arena_new(4096);
 	p->added = memory_zalloc(sizeof(*p->added));
 	job_paths_make(&p->paths, setup->home, setup->options->name);
 	if (!(p->dlq = dlq_open(p->paths.store, DLQ_WRITE, err)) || !open_sink(p, setup, &state, err) ||
-	    !open_transform(p, setup, &state, err) || !open_source(p, setup, &state, err)) {
+	    !open_transform(p, setup, &state, err) || !open_source(p, setup, err)) {
 		pipeline_close(p);
 		return NULL;
 	}
@@ -182,6 +188,7 @@ void pipeline_close(struct pipeline *p)
 		free(p->table_names[i]);
 	free(p->table_names);
 	free(p->added);
+	arena_free(p->arena);
 	job_paths_clear(&p->paths);
 	free(p);
 }

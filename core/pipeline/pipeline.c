@@ -30,7 +30,7 @@ static void take_message(struct pipeline *p, struct batch *batch)
 }
 
 /* Tests shrink a batch, so that small feeds meet every edge between two of them. */
-static bool is_full(const struct batch *batch)
+static bool is_full(const struct pipeline *p, const struct batch *batch)
 {
 #ifdef WEIR_TEST_SWITCHES
 	const char *limit = getenv("WEIR_BATCH_RECORDS");
@@ -38,6 +38,8 @@ static bool is_full(const struct batch *batch)
 	if (limit && batch->message_count >= strtoul(limit, NULL, 10))
 		return true;
 #endif
+	if (p->batch_messages && batch->message_count >= p->batch_messages)
+		return true;
 	return batch_is_full(batch);
 }
 
@@ -49,7 +51,7 @@ static bool has_aged(const struct batch *batch)
 
 bool pipeline_fill(struct pipeline *p, struct batch *batch, int64_t until_ms, struct error *err)
 {
-	while (!is_full(batch)) {
+	while (!is_full(p, batch)) {
 		switch (p->source->ops->pull(p->source, batch, until_ms, err)) {
 		case PULLED_MESSAGE:
 			if (batch->message_count == 1) {
@@ -111,8 +113,21 @@ const char *pipeline_table_name(const struct pipeline *p, uint32_t table)
 	return table < p->table_count ? p->table_names[table] : "-";
 }
 
+/* Parking has a limit: beyond it the job stops instead of losing anything. Asked once a batch. */
+static bool park_has_room(struct pipeline *p, struct error *err)
+{
+	uint64_t count, bytes;
+
+	if (!dlq_parked(p->dlq, NULL, &count, &bytes, err))
+		return false;
+	if (bytes <= (uint64_t)p->options->park_bytes)
+		return true;
+	return fail(err, ERROR_CONFIG, "park_full", "%" PRIu64 " parked messages hold more than parkBytes (%" PRId64 ")",
+	            count, p->options->park_bytes);
+}
+
 static bool store_message(struct pipeline *p, const struct batch *batch, struct message *message, bool *is_open,
-                          struct error *err)
+                          bool *any_parked, struct error *err)
 {
 	const char *table = pipeline_table_name(p, message->table);
 	bool letter = is_letter(batch, message);
@@ -123,6 +138,7 @@ static bool store_message(struct pipeline *p, const struct batch *batch, struct 
 	if (!*is_open && !dlq_begin(p->dlq, err))
 		return false;
 	*is_open = true;
+	*any_parked = *any_parked || !letter;
 	return letter ? dlq_keep(p->dlq, batch, message, table, err) : dlq_park(p->dlq, message, table, parked, err);
 }
 
@@ -152,12 +168,11 @@ static bool store_changes(struct pipeline *p, const struct batch *batch, bool *i
  * between the two a message is met again and stored once; it can never be forgotten. */
 static bool store_letters(struct pipeline *p, struct batch *batch, struct error *err)
 {
-	bool is_open = false;
-	bool is_fine = true;
+	bool is_open = false, any_parked = false, is_fine = true;
 
 	for (size_t i = 0; is_fine && i < batch->message_count; i++)
-		is_fine = store_message(p, batch, &batch->messages[i], &is_open, err);
-	is_fine = is_fine && store_changes(p, batch, &is_open, err);
+		is_fine = store_message(p, batch, &batch->messages[i], &is_open, &any_parked, err);
+	is_fine = is_fine && store_changes(p, batch, &is_open, err) && (!any_parked || park_has_room(p, err));
 	if (!is_open)
 		return is_fine;
 	crash_point(letters_written);
@@ -166,6 +181,8 @@ static bool store_letters(struct pipeline *p, struct batch *batch, struct error 
 		return because(err, "storing dead letters of batch %" PRIu64, batch->number);
 	}
 	crash_point(letters_committed);
+	if (any_parked)
+		crash_point(parked_committed);
 	return true;
 }
 

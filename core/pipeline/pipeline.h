@@ -34,6 +34,7 @@ struct pipeline_setup {
 	struct progress *progress;
 	bool is_followed;   /* wait at the end of the feed for more */
 	bool from_start;    /* forget position and ledger first */
+	size_t batch_messages; /* 0: as many as fit; a paced run keeps its batches short */
 
 	/* tests may put their own in place of what the options ask for */
 	const struct source_ops *source;
@@ -46,7 +47,11 @@ struct pipeline {
 	struct progress *progress;
 	struct job_paths paths;
 
+	struct arena *arena;         /* of what lives as long as the pipeline */
+	struct source_position from; /* where the source was opened; empty identity: at its start */
+
 	/* the reader's */
+	size_t batch_messages;
 	struct source *source;
 	struct transform *transform;
 

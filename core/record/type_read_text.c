@@ -103,6 +103,7 @@ enum convert_result read_bits(struct reading *r, uint32_t token, struct cell *ou
 
 	if (result != CONVERT_OK || r->to->kind != BQ_INT64 || r->to->is_array)
 		return result;
+	r->got = (struct bq_type){ .kind = BQ_INT64 };
 	for (size_t i = out->text.len; i-- > 0;) {
 		if (number >> 55) {
 			*out = (struct cell){ .kind = CELL_INT, .number = INT64_MAX };
@@ -111,7 +112,6 @@ enum convert_result read_bits(struct reading *r, uint32_t token, struct cell *ou
 		number = number << 8 | (unsigned char)out->text.at[i];
 	}
 	*out = (struct cell){ .kind = CELL_INT, .number = (int64_t)number };
-	r->got = (struct bq_type){ .kind = BQ_INT64 };
 	return CONVERT_OK;
 }
 

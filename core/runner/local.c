@@ -16,6 +16,7 @@
 
 #define BATCHES 4          /* one being filled, one being written, two between */
 #define IDLE_WAIT_MS 200   /* how soon a reader without input sees the drain flag */
+#define PACED_BATCHES_A_S 10 /* a paced run moves in small steps */
 #define RETRY_FIRST_MS 100
 #define RETRY_MOST_MS 5000
 
@@ -186,6 +187,11 @@ static bool run_threads(struct local *local, struct error *err)
 	return is_fine;
 }
 
+static size_t paced_batch(int64_t messages_per_s)
+{
+	return messages_per_s ? (size_t)messages_per_s / PACED_BATCHES_A_S + 1 : 0;
+}
+
 bool run_local(const struct run_setup *setup, struct error *err)
 {
 	struct local local = { .setup = setup };
@@ -195,6 +201,7 @@ bool run_local(const struct run_setup *setup, struct error *err)
 		.progress = setup->progress,
 		.is_followed = !setup->until_idle,
 		.from_start = setup->from_start,
+		.batch_messages = paced_batch(setup->pace_messages_per_s),
 	};
 	bool is_fine;
 

@@ -171,7 +171,9 @@ static bool row_delete(struct replica *replica, struct change *change, bool keep
 {
 	OWNED(text) row = text_new(DELETED_ROW_MAX);
 
-	if (keeps_row && !stored_row_keep(replica, change->key, row, err))
+	if (keeps_row && change->last_record.len)
+		text_add_span(row, change->last_record);
+	else if (keeps_row && !stored_row_keep(replica, change->key, row, err))
 		return false;
 	if (!replica_bind_key(replica, replica->remove, 1, change->key))
 		return true;

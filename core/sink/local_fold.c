@@ -71,6 +71,18 @@ static void change_keep(const struct fold *fold, struct change *to, const struct
 			span_make((const char *)from->position, POSITION_BYTES)).at;
 }
 
+static void change_replace(const struct fold *fold, struct change *old, const struct change *change)
+{
+	struct span last = old->full_record.len ? old->full_record : old->last_record;
+
+	old->is_many = true;
+	if (memcmp(change->position, old->position, POSITION_BYTES) <= 0)
+		return;
+	change_keep(fold, old, change);
+	old->is_many = true;
+	old->last_record = last;
+}
+
 static void fold_row(struct fold *fold, const struct change *change)
 {
 	uint32_t *slot;
@@ -79,13 +91,7 @@ static void fold_row(struct fold *fold, const struct change *change)
 		slots_grow(fold);
 	slot = slot_find(fold, change->key);
 	if (*slot) {
-		struct change *old = &fold->items[*slot - 1];
-
-		old->is_many = true;
-		if (memcmp(change->position, old->position, POSITION_BYTES) <= 0)
-			return;
-		change_keep(fold, old, change);
-		old->is_many = true;
+		change_replace(fold, &fold->items[*slot - 1], change);
 		return;
 	}
 	if (fold->count == fold->room) {

@@ -273,7 +273,8 @@ static bool redecide_all(struct replica *replica, const struct fold *fold, struc
                          struct error *err)
 {
 	for (size_t i = 0; i < keys->count; i++) {
-		if (i < fold->count && fold->items[i].is_applied)
+		/* Decided already, unless another row's history leads here (then it was touched twice). */
+		if (i < fold->count && fold->items[i].is_applied && !keys->items[i].is_many)
 			continue;
 		if (!row_redecide(replica, keys->items[i].key, history, err))
 			return false;

@@ -50,14 +50,28 @@ static bool changelog_is_newer(struct store *store, struct span table, bool has_
 	return is_fine;
 }
 
+/* A file that does not exist yet holds nothing newer. */
+static bool file_open(const struct sink_setup *setup, const char *dataset, struct store **out, struct error *err)
+{
+	struct error failure = { 0 };
+
+	*out = local_open(setup->warehouse, dataset, STORE_READ, 0, 0, &failure);
+	if (*out || strcmp(failure.code, "no_such_file") == 0)
+		return true;
+	*err = failure;
+	return false;
+}
+
 static bool ask_replica(const struct sink_setup *setup, struct span table, struct span key,
                         const unsigned char *position, int64_t *out_watermark, bool *out_newer, struct error *err)
 {
-	struct store *store = local_open(setup->warehouse, setup->options->replica_dataset, STORE_READ, 0, 0, err);
+	struct store *store;
 	bool is_fine;
 
-	if (!store)
+	if (!file_open(setup, setup->options->replica_dataset, &store, err))
 		return false;
+	if (!store)
+		return true;
 	is_fine = replica_is_newer(store, table, key, position, out_watermark, out_newer, err);
 	store_close(store);
 	return is_fine;
@@ -66,12 +80,14 @@ static bool ask_replica(const struct sink_setup *setup, struct span table, struc
 static bool ask_changelog(const struct sink_setup *setup, struct span table, int64_t watermark, struct span key,
                           const unsigned char *position, bool *out_newer, struct error *err)
 {
-	struct store *store = local_open(setup->warehouse, setup->options->change_log_dataset, STORE_READ, 0, 0, err);
 	bool has_replica = setup->options->replication_mode == REPLICATION_MERGE;
+	struct store *store;
 	bool is_fine;
 
-	if (!store)
+	if (!file_open(setup, setup->options->change_log_dataset, &store, err))
 		return false;
+	if (!store)
+		return true;
 	is_fine = changelog_is_newer(store, table, has_replica, watermark, key, position, out_newer, err);
 	store_close(store);
 	return is_fine;

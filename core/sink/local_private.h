@@ -87,6 +87,7 @@ bool value_json(struct text *out, sqlite3_value *value, const struct bq_type *ty
  */
 struct change {
 	struct span key, old_key, full_record, unavailable;
+	struct span last_record;  /* of a delete: the row as an older change of the same fold made it */
 	const unsigned char *position;
 	enum operation operation; /* OPERATIONS: only touched, by changes that have no effect */
 	uint32_t record;          /* upsert: index in the batch */

@@ -167,7 +167,7 @@ void column_settle(struct event *e, int column, const struct bq_type *type)
 
 	c->is_provisional = false;
 	type_keep(e->table->arena, type, &c->type);
-	if (e->table->schema.version)
+	if ((size_t)column < e->table->told_count)
 		column_tell(e, c);
 }
 
@@ -179,7 +179,8 @@ void column_widen(struct event *e, int column, const struct bq_type *seen, bool 
 	if (!bq_type_widen(&wide, seen, value_fits))
 		return;
 	type_keep(e->table->arena, &wide, &c->type);
-	column_tell(e, c);
+	if ((size_t)column < e->table->told_count)
+		column_tell(e, c);
 }
 
 /* A schema block says how a column is written: the column's type follows as far as it may. */

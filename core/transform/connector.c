@@ -231,20 +231,22 @@ static enum reading place_mongodb(struct place *p, struct position *out)
 	return READ_OK;
 }
 
+#define SPAN_ROW(literal) { (literal), sizeof(literal) - 1 }
+
 /* `mark`: the field that tells the connector where none is named (flattened rows). */
 static const struct connector {
-	const char *name;
+	struct span name;
 	enum field mark;
 	enum reading (*place)(struct place *, struct position *);
 } connectors[] = {
-	{ "postgresql", FIELD_LSN, place_postgresql },
-	{ "mysql", FIELD_FILE, place_binlog },
-	{ "mariadb", FIELD_FILE, place_binlog },
-	{ "sqlserver", FIELD_COMMIT_LSN, place_sqlserver },
-	{ "oracle", FIELD_SCN, place_oracle },
-	{ "oracle", FIELD_LCR_POSITION, place_oracle },
-	{ "mongodb", FIELD_ORD, place_mongodb },
-	{ NULL, FIELD_SEQUENCE, place_postgresql },
+	{ SPAN_ROW("postgresql"), FIELD_LSN, place_postgresql },
+	{ SPAN_ROW("mysql"), FIELD_FILE, place_binlog },
+	{ SPAN_ROW("mariadb"), FIELD_FILE, place_binlog },
+	{ SPAN_ROW("sqlserver"), FIELD_COMMIT_LSN, place_sqlserver },
+	{ SPAN_ROW("oracle"), FIELD_SCN, place_oracle },
+	{ SPAN_ROW("oracle"), FIELD_LCR_POSITION, place_oracle },
+	{ SPAN_ROW("mongodb"), FIELD_ORD, place_mongodb },
+	{ SPAN_ROW(""), FIELD_SEQUENCE, place_postgresql },
 };
 
 static const struct connector *connector_find(struct event *e)
@@ -254,7 +256,7 @@ static const struct connector *connector_find(struct event *e)
 
 	if (value_text(&e->fields[FIELD_CONNECTOR], e->batch->arena, &name) == READ_OK) {
 		for (size_t i = 0; i < count; i++) {
-			if (connectors[i].name && span_is(name, connectors[i].name))
+			if (span_equal(name, connectors[i].name))
 				return &connectors[i];
 		}
 	}
@@ -306,7 +308,7 @@ bool event_locate(struct debezium *d, struct event *e)
 	if (reading == READ_BAD)
 		return REFUSE(e, "bad_position", NOTHING, NOTHING,
 		              "the position in the source's log cannot be read: '%s' is not as connector %s writes it",
-		              place.fault ? place.fault : "source", connector->name ? connector->name : "postgresql");
+		              place.fault ? place.fault : "source", connector->name.len ? connector->name.at : "postgresql");
 	if (reading == READ_ABSENT)
 		event_place_without_log(e);
 	return true;

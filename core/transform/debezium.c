@@ -108,13 +108,25 @@ static bool event_parse(struct debezium *d, struct event *e)
 	return true;
 }
 
-static void event_begin(struct event *e, struct batch *batch, struct message *message)
+static void event_start(struct event *e, struct batch *batch, struct message *message)
 {
+	memset(e, 0, offsetof(struct event, top));
 	fields_clear(e->top, FIELDS);
 	fields_clear(e->fields, FIELDS);
 	e->batch = batch;
 	e->message = message;
-	e->now = (struct event_now){ 0 };
+}
+
+/* A letter keeps the position of what was refused: it tells whether something newer came since. */
+static void event_keep_position(struct event *e)
+{
+	unsigned char *packed;
+
+	if (!e->is_located || e->message->position)
+		return;
+	packed = arena_alloc(e->batch->arena, POSITION_BYTES);
+	position_pack(&e->position, packed);
+	e->message->position = packed;
 }
 
 static void debezium_apply(struct transform *transform, struct batch *batch, struct message *message)
@@ -124,7 +136,7 @@ static void debezium_apply(struct transform *transform, struct batch *batch, str
 
 	if (message->fate != MESSAGE_OPEN)
 		return;
-	event_begin(&e, batch, message);
+	event_start(&e, batch, message);
 	if (message->big) {
 		REFUSE(&e, "record_too_large", NOTHING, NOTHING, "the body is longer than a record may be");
 		return;
@@ -135,6 +147,7 @@ static void debezium_apply(struct transform *transform, struct batch *batch, str
 		event_apply(d, &e);
 	/* What a refused row has taught of its table holds for the next one too. */
 	table_flush(d, &e);
+	event_keep_position(&e);
 }
 
 const struct transform_ops transform_debezium = {

@@ -159,6 +159,7 @@ struct table {
 	const struct table_rule *rule;
 	bool is_met;                    /* an event of it has come in this run */
 	bool is_collided;
+	size_t told_count;              /* columns that the newest schema in a batch has */
 	struct text *why;               /* what changed since the last batch_add_change; empty: nothing */
 	uint32_t history_version;
 	struct shape *shapes[SHAPES_MAX]; /* newest first */
@@ -216,8 +217,6 @@ struct event {
 	struct batch *batch;
 	struct message *message;
 	const struct json_doc *doc;
-	struct value top[FIELDS];       /* envelope */
-	struct value fields[FIELDS];    /* source block, SMT fields, attributes */
 	const struct block *block;
 	uint32_t root;                  /* the payload */
 	char op;                        /* 'c' 'u' 'd' 'r' 't' 's' (schema change) */
@@ -230,7 +229,10 @@ struct event {
 	bool is_key_parsed;
 	uint32_t key_object;            /* in key_doc; 0 with key_parsed: look at has_key */
 	bool has_key;
+	bool is_located;
 	int64_t timestamp_ms;
+	struct value top[FIELDS];       /* envelope */
+	struct value fields[FIELDS];    /* source block, SMT fields, attributes */
 };
 
 struct debezium {

@@ -32,6 +32,7 @@ static struct record *record_add(struct event *e, enum operation operation, uint
 	record->table = e->table->number;
 	record->operation = operation;
 	record->timestamp_ms = e->timestamp_ms;
+	e->message->position = record->position;
 	if (key) {
 		record->key = key->key;
 		record->primary_key = key->json;
@@ -89,10 +90,7 @@ static bool event_begin(struct debezium *d, struct event *e, bool *out_parked)
 	*out_parked = false;
 	if (!table_find(d, e) || !event_locate(d, e))
 		return false;
-	unsigned char *packed = arena_alloc(e->batch->arena, POSITION_BYTES);
-
-	position_pack(&e->position, packed);
-	e->message->position = packed;
+	e->is_located = true;
 	e->timestamp_ms = event_timestamp(e);
 	note_position(e);
 	if (e->table->is_collided) {

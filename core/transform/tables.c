@@ -93,6 +93,7 @@ struct table *table_restore(struct debezium *d, const struct table_schema *schem
 		memcpy(table->keys, copy->keys, key_count * sizeof(*table->keys));
 	table->schema = *copy;
 	table->key_version = 1;
+	table->told_count = count;
 	table->is_collided = copy->notes & NOTE_NAME_COLLISION;
 	table_sync(table);
 	history_read(&d->history, copy->history);
@@ -147,6 +148,7 @@ void table_flush(struct debezium *d, struct event *e)
 	if (!table->why->len)
 		return;
 	table->schema.version++;
+	table->told_count = table->schema.count;
 	table_sync(table);
 	batch_add_change(e->batch, table->number, &table->schema, table->why->at);
 	text_clear(table->why);

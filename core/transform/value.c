@@ -101,6 +101,20 @@ static bool value_convert(struct debezium *d, struct event *e, int column, const
 	return refuse_value(e, column, "type_mismatch", &fault);
 }
 
+/* sourceSchema tells how the connector writes, but a row may have come by another way: decimals as text are read as
+ * what they are. Text with a point is never base64; one job writes all its decimals in one way. */
+static bool is_text_decimal(struct debezium *d, const struct column *c, const struct json_doc *doc, uint32_t token)
+{
+	struct span text = json_raw(doc, token);
+
+	if ((c->type.kind != BQ_NUMERIC && c->type.kind != BQ_BIGNUMERIC) || !json_is(doc, token, JSON_STRING) ||
+	    !text.len)
+		return false;
+	if (!d->decimals_are_text && (memchr(text.at, '.', text.len) || *text.at == '-'))
+		d->decimals_are_text = true;
+	return d->decimals_are_text;
+}
+
 static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -227,6 +241,9 @@ bool cell_read(struct debezium *d, struct event *e, int column, const struct sou
 	}
 	if (e->table->more[column].is_hex)
 		return value_hex(d, e, column, doc, token, out);
+	if (from && from == e->table->more[column].from && !e->table->more[column].is_encoded &&
+	    is_text_decimal(d, &e->table->columns[column], doc, token))
+		from = &d->string;
 	if (from)
 		return value_convert(d, e, column, from, doc, token, out);
 	return value_inferred(d, e, column, doc, token, out);

@@ -119,7 +119,7 @@ def tables(home):
         dataset = file[:-3]
         names = [n for (n,) in home.sql("select name from sqlite_master where type = 'table' and name not like '\\_weir%' escape '\\' and name not like 'sqlite%'", dataset)]
         for name in names:
-            columns = [c[1] for c in home.sql("pragma table_info(`%s`)" % name, dataset) if c[1] != "_weir_received"]
+            columns = sorted(c[1] for c in home.sql("pragma table_info(`%s`)" % name, dataset) if c[1] != "_weir_received")
             query = "select %s from `%s`" % (", ".join("`%s`" % c for c in columns), name)
             found[dataset + "." + name] = (columns, sorted(home.sql(query, dataset), key=repr))
     return found
@@ -148,8 +148,17 @@ def play(scenario, home, crash=None):
     return died, last
 
 
+def unlike(want, got, path):
+    """Where two outcomes differ, leaf by leaf."""
+    if isinstance(want, dict) and isinstance(got, dict):
+        return [line for k in sorted(set(want) | set(got)) for line in unlike(want.get(k), got.get(k), path + "/" + str(k))]
+    if isinstance(want, (list, tuple)) and isinstance(got, (list, tuple)) and len(want) == len(got):
+        return [line for i in range(len(want)) for line in unlike(want[i], got[i], "%s/%d" % (path, i))]
+    return [] if want == got else ["%s: want %.300r got %.300r" % (path, want, got)]
+
+
 def check(home, scenario, want, got):
-    assert got == want, "not as without the kill:\nwant %s\ngot  %s" % tuple(json.dumps(x, default=repr)[:3000] for x in (want, got))
+    assert got == want, "not as without the kill: " + "\n".join(unlike(want, got, ""))[:1500]
     if scenario.parameters.get("replicationMode", "merge") == "merge":
         home.verify("job")
 

@@ -17,7 +17,7 @@ def collect(files, word):
     names = [os.path.basename(f)[:-3] for f in files] or sorted(os.path.basename(f)[:-3] for f in glob.glob(here + "/test_*.py"))
     for name in names:
         module = importlib.import_module(name)
-        for attribute, function in vars(module).items():
+        for attribute, function in list(vars(module).items()):
             if attribute.startswith("test_") and callable(function) and (word is None or word in name + "." + attribute):
                 yield name + "." + attribute, function
 

@@ -111,12 +111,13 @@ class Home:
         self.children.append(p)
         return p
 
-    def job(self, feed, name="shop", **parameters):
+    def job(self, feed, name="shop", project=None, **parameters):
         """Writes a job file; the datasets are `shop` and `shop_log` unless given."""
         p = {"warehouse": "local", "inputFile": feed, "changeLogDataset": "shop_log", "replicaDataset": "shop"}
         p.update(parameters)
         p = {k: v for k, v in p.items() if v is not None}
-        return self.write(name + ".json", json.dumps({"name": name, "template": "Cdc_To_BigQuery_Template", "parameters": p}))
+        top = {"project": project} if project else {}
+        return self.write(name + ".json", json.dumps({"name": name, "template": "Cdc_To_BigQuery_Template", **top, "parameters": p}))
 
     def replicate(self, feed, name="shop", args=(), env=None, expect=0, **parameters):
         """Runs a job until idle and gives the result's last line."""

@@ -127,7 +127,7 @@ static void names_that_are_nearly_right_are_recognised(void **state)
 {
 	(void)state;
 	expect_lines(HEAD SETS FEED ",\n  \"updateFrequencySec\": 5}}",
-	             "job.json:4:3: 'updateFrequencySec' is no parameter; did you mean 'updateFrequencySecs'");
+	             "job.json:4:3: updateFrequencySec: there is no parameter of this name; did you mean 'updateFrequencySecs'");
 	expect_lines(HEAD SETS FEED ",\n\"replicationMode\": \"upsret\"}}",
 	             "job.json:4:20: replicationMode: 'upsret' is not allowed, one of merge, changelog, upsert is; did you "
 	             "mean 'upsert'");
@@ -135,7 +135,7 @@ static void names_that_are_nearly_right_are_recognised(void **state)
 	             "job.json:1:24: template: 'Cdc_To_BigQuery' is no template, one of PubSub_CDC_to_BigQuery, "
 	             "Cdc_To_BigQuery_Template, Bigtable_Change_Streams_to_BigQuery is");
 	expect_lines("{\"nme\":\"t\"," "\"name\":\"t\",\n" "\"template\":\"Cdc_To_BigQuery_Template\",\"parameters\":{" SETS FEED "}}",
-	             "job.json:1:2: 'nme' is no member of a job file, name, template, project, format and parameters are; did "
+	             "job.json:1:2: nme: it is no member of a job file, name, template, project, format and parameters are; did "
 	             "you mean 'name'");
 	expect_lines(HEAD SETS FEED ",\n\"autoMapTables\": true}}",
 	             "job.json:4:1: autoMapTables: it is a parameter of PubSub_CDC_to_BigQuery, not of "
@@ -171,7 +171,7 @@ static void wrong_types_are_told_with_what_is_allowed(void **state)
 	             "job.json:4:24: columnTypes: 'VARCHAR' is given for 'a.b', a BigQuery type such as INT64, NUMERIC or "
 	             "ARRAY<STRING> is allowed");
 	expect_lines(HEAD SETS FEED ",\n\"warehouse2\": null, \"sourceSchema\": null}}",
-	             "job.json:4:1: 'warehouse2' is no parameter; did you mean 'warehouse'\n"
+	             "job.json:4:1: warehouse2: there is no parameter of this name; did you mean 'warehouse'\n"
 	             "job.json:4:37: sourceSchema: null is given, the path of a file is allowed; leave the parameter out for "
 	             "its default");
 	expect_lines(HEAD SETS FEED ",\n\"tableNamePattern\": \"{db}_x\"}}",
@@ -259,8 +259,8 @@ static void a_file_for_a_newer_weir_is_refused_in_words(void **state)
 	expect_lines("{\"format\": 1," SETS "\"name\":\"t\"}",
 	             "job.json:1:1: template: it is missing from the job file\n"
 	             "job.json:1:1: parameters: it is missing from the job file\n"
-	             "job.json:1:14: changeLogDataset: 'changeLogDataset' is a parameter, it is allowed below parameters only\n"
-	             "job.json:1:39: replicaDataset: 'replicaDataset' is a parameter, it is allowed below parameters only");
+	             "job.json:1:14: changeLogDataset: it is a parameter, which is allowed below parameters only\n"
+	             "job.json:1:39: replicaDataset: it is a parameter, which is allowed below parameters only");
 }
 
 static void keys_are_refused_and_never_repeated(void **state)
@@ -302,7 +302,7 @@ static void the_command_line_wins_over_the_file(void **state)
 	assert_string_equal(job->primary_keys[0].table, "a");
 	job_options_free(job);
 	expect_lines_with(GOOD, "maxTables", "job.json: 'maxTables' is given on the command line, NAME=VALUE is allowed");
-	expect_lines_with(GOOD, "maxTable=4", "job.json: 'maxTable' is no parameter; did you mean 'maxTables'");
+	expect_lines_with(GOOD, "maxTable=4", "job.json: maxTable: there is no parameter of this name; did you mean 'maxTables'");
 	expect_lines_with(GOOD, "maxTables=0", "job.json: maxTables: 0 is out of range, 1 to 100000 is allowed");
 	expect_lines_with(GOOD, "maxTables=\xff", "job.json: 'maxTables' on the command line is not UTF-8");
 }

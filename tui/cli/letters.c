@@ -71,24 +71,28 @@ static void keep_piece(void *context, const json_t *line)
 }
 
 /* Written piece by piece: a body may be hundreds of megabytes, a JSON library need not hold it. */
+static void print_member(const char *name, const json_t *value)
+{
+	char *line;
+
+	if (!value || json_is_null(value))
+		return;
+	line = json_line(value);
+	printf("\"%s\":%.*s,", name, (int)strcspn(line, "\n"), line);
+	free(line);
+}
+
 static void print_envelope(const struct export *export, const json_t *letter)
 {
 	static const char *const members[][2] = {
-		{ "message_id", "id" }, { "ordering_key", "key" }, { "attrs", "attrs" }, { "publish", "publish" },
+		{ "ordering_key", "key" }, { "attrs", "attrs" }, { "publish", "publish" },
 	};
 	char *text = memory_alloc(base64_room(export->len) + 1);
 
 	putchar('{');
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-		const json_t *value = json_object_get(letter, members[i][0]);
-		char *line;
-
-		if (!value || json_is_null(value))
-			continue;
-		line = json_line(value);
-		printf("\"%s\":%.*s,", members[i][1], (int)strcspn(line, "\n"), line);
-		free(line);
-	}
+	print_member("id", json_object_get(json_object_get(letter, "source"), "message_id"));
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		print_member(members[i][1], json_object_get(letter, members[i][0]));
 	fputs("\"data_b64\":\"", stdout);
 	fwrite(text, 1, base64_encode(span_make(export->bytes, export->len), text), stdout);
 	fputs("\"}\n", stdout);

@@ -1,0 +1,189 @@
+/* `weir bench`: the table of rows, which of them are wanted, and how a figure is said. */
+#include "bench/bench.h"
+#include "base/arena.h"
+#include "base/file.h"
+#include "bench/bench_private.h"
+
+#include <stdlib.h>
+
+#define MILLION UINT64_C(1000000)
+
+/* Rows without a function belong to parts of weir that do not exist yet. */
+static const struct bench_row rows[] = {
+	{ "encode", "cpu_s_per_million", "jansson_decode", LESS_IS_BETTER, false, MILLION, false, bench_encode },
+	{ "encode_schema_block", "cpu_s_per_million", "jansson_decode", LESS_IS_BETTER, false, MILLION, true, bench_encode },
+	{ "changelog", "changes_per_s", "sqlite_append", MORE_IS_BETTER, false, MILLION, false, bench_changelog },
+	{ "replica", "changes_per_s", "sqlite_two_writes", MORE_IS_BETTER, false, MILLION, false, bench_replica },
+	{ "replica_10m", "changes_per_s", "sqlite_two_writes", MORE_IS_BETTER, true, 10 * MILLION, false, bench_replica },
+	{ "feed_memory", "mib", NULL, LESS_IS_BETTER, false, MILLION, false, bench_feed_memory },
+	{ .name = "idle_jobs" },
+	{ .name = "idle_jobs_cpu" },
+	{ .name = "grpc_echo" },
+	{ .name = "bigquery" },
+	{ .name = "console_start" },
+	{ .name = "console_rest_cpu" },
+	{ .name = "console_rest_bytes" },
+	{ .name = "dlq_groups" },
+	{ .name = "dlq_filter" },
+	{ .name = "pubsub" },
+	{ .name = "pubsub_bigquery" },
+};
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+static bool unknown_row(const char *name, struct error *err)
+{
+	OWNED(text) allowed = text_new(400);
+
+	for (size_t i = 0; i < ROWS; i++) {
+		if (rows[i].run)
+			text_add_format(allowed, "%s%s", allowed->len ? ", " : "", rows[i].name);
+	}
+	return fail(err, ERROR_USAGE, "bad_argument", "there is no benchmark '%.60s'; allowed are %s", name, allowed->at);
+}
+
+static bool find_row(const char *name, const struct bench_row **out, struct error *err)
+{
+	for (size_t i = 0; i < ROWS; i++) {
+		if (strcmp(rows[i].name, name) != 0)
+			continue;
+		*out = &rows[i];
+		return rows[i].run || fail(err, ERROR_USAGE, "not_available_yet",
+		                           "this version does not have what benchmark '%s' measures", name);
+	}
+	return unknown_row(name, err);
+}
+
+/* A feed says something about one row only. */
+static bool read_arguments(const json_t *args, struct bench *bench, const struct bench_row **out_row,
+                           struct error *err)
+{
+	const char *name = json_string_value(json_object_get(args, "name"));
+	const char *feed = json_string_value(json_object_get(args, "feed"));
+
+	if (name && !find_row(name, out_row, err))
+		return false;
+	if (feed && !name)
+		return fail(err, ERROR_USAGE, "bad_argument", "--feed needs the name of one benchmark");
+	bench->feed = feed;
+	return true;
+}
+
+/* Without links, as /proc will name it. A missing one is reported when the job on it is to start. */
+static char *find_feed(const char *given)
+{
+	char *whole = given ? realpath(given, NULL) : NULL;
+	char *here = given && !whole ? realpath(".", NULL) : NULL;
+
+	if (here)
+		whole = path_resolve(here, given);
+	free(here);
+	return whole;
+}
+
+static double better(const struct bench_row *row, const struct bench_result *result)
+{
+	if (result->value <= 0 || result->baseline_value <= 0)
+		return 0;
+	return row->order == LESS_IS_BETTER ? result->baseline_value / result->value :
+	                                      result->value / result->baseline_value;
+}
+
+static void say_json(const struct bench_row *row, const struct bench_result *result)
+{
+	json_t *object = json_pack("{s:s, s:f, s:s}", "name", row->name, "value", result->value, "unit", row->unit);
+	char *line;
+
+	if (row->baseline) {
+		json_object_set_new(object, "baseline", json_string(row->baseline));
+		json_object_set_new(object, "baseline_value", json_real(result->baseline_value));
+		json_object_set_new(object, "ratio", json_real(better(row, result)));
+	} else {
+		json_object_set_new(object, "baseline", json_null());
+		json_object_set_new(object, "baseline_value", json_null());
+		json_object_set_new(object, "ratio", json_null());
+	}
+	json_object_update(object, result->more);
+	line = json_line(object);
+	fputs(line, stdout);
+	free(line);
+	json_decref(object);
+}
+
+static void say_text(const struct bench_row *row, const struct bench_result *result)
+{
+	bool is_rate = row->order == MORE_IS_BETTER;
+	const char *name;
+	json_t *value;
+
+	printf("%-20s %12.*f %-18s", row->name, is_rate ? 0 : 3, result->value, row->unit);
+	if (row->baseline)
+		printf("  %s %.*f, %.2f times better", row->baseline, is_rate ? 0 : 3, result->baseline_value,
+		       better(row, result));
+	json_object_foreach(result->more, name, value) {
+		char *text = json_is_real(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
+
+		if (text)
+			printf("  %s %s", name, text);
+		else
+			printf("  %s %.2f", name, json_real_value(value));
+		free(text);
+	}
+	putchar('\n');
+}
+
+static bool run_row(struct bench *bench, const struct bench_row *row, struct error *err)
+{
+	struct bench_result result = { 0 };
+	bool is_fine = row->run(bench, row, &result, err);
+
+	if (is_fine && !result.is_skipped) {
+		if (bench->is_json)
+			say_json(row, &result);
+		else
+			say_text(row, &result);
+		fflush(stdout);
+	}
+	json_decref(result.more);
+	bench_clear(bench);
+	return is_fine || because(err, "benchmark %s", row->name);
+}
+
+static bool run_all(struct bench *bench, const struct bench_row *only, struct error *err)
+{
+	for (size_t i = 0; i < ROWS; i++) {
+		bool is_wanted = only ? &rows[i] == only : rows[i].run && !rows[i].is_only_named;
+
+		if (is_wanted && !run_row(bench, &rows[i], err))
+			return false;
+	}
+	return true;
+}
+
+static bool measure(struct bench *bench, const struct home *home, const struct command_line *line, struct error *err)
+{
+	const struct bench_row *only = NULL;
+	char *feed;
+	bool is_fine;
+
+	if (!read_arguments(line->args, bench, &only, err))
+		return false;
+	bench->feed = feed = find_feed(bench->feed);
+	is_fine = bench_open(bench, home, err) && run_all(bench, only, err);
+	bench_close(bench);
+	free(feed);
+	return is_fine;
+}
+
+int bench_main(const struct home *home, const struct command_line *line)
+{
+	struct bench bench = { .is_json = line->is_json };
+	struct error err = { 0 };
+	char *words;
+
+	if (measure(&bench, home, line, &err))
+		return 0;
+	words = error_line(&err, "weir", line->is_json);
+	fputs(words, stderr);
+	free(words);
+	return error_policies[err.kind].exit_status;
+}

@@ -1,0 +1,59 @@
+/* A look at what the warehouse knows of a job, by a connection that only reads: safe while the job runs. */
+#include "sink/local_sink_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void copy_state(const struct local_sink *sink, struct arena *arena, struct sink_state *out)
+{
+	const struct table_schema **tables = arena_alloc(arena, (sink->count + 1) * sizeof(*tables));
+	struct ledger *ledgers = arena_alloc(arena, (sink->count + 1) * sizeof(*ledgers));
+
+	for (size_t i = 0; i < sink->count; i++)
+		tables[i] = schema_copy(arena, sink->tables[i].schema);
+	memcpy(ledgers, sink->ledgers, (sink->count + 1) * sizeof(*ledgers));
+	*out = (struct sink_state){
+		.is_known = sink->is_known,
+		.incarnation = sink->is_known ? arena_string(arena, span_of(sink->known_incarnation)) : NULL,
+		.position = { .identity = arena_copy(arena, sink->position.identity), .offset = sink->position.offset,
+		              .line = sink->position.line },
+		.tables = tables,
+		.ledgers = ledgers,
+		.table_count = sink->count,
+	};
+}
+
+/* One snapshot: tables, position and ledger of one commit. */
+static bool read_books(struct local_sink *sink, struct error *err)
+{
+	bool is_fine = store_exec(sink->store, "BEGIN", err) && books_read(sink, err);
+
+	store_rollback(sink->store);
+	return is_fine;
+}
+
+bool warehouse_look(const struct sink_setup *setup, struct arena *arena, struct sink_state *out, struct error *err)
+{
+	struct arena *scratch = arena_new(16u << 10);
+	struct local_sink sink = { .arena = scratch, .job = setup->options->name };
+	const char *dataset = setup->options->replication_mode == REPLICATION_UPSERT ? setup->options->replica_dataset
+	                                                                             : setup->options->change_log_dataset;
+	struct error failure = { 0 };
+	bool is_fine;
+
+	sink.store = local_open(setup->warehouse, dataset, STORE_READ, 0, 0, &failure);
+	is_fine = sink.store && read_books(&sink, &failure);
+	if (is_fine)
+		copy_state(&sink, arena, out);
+	else if (strcmp(failure.code, "no_such_file") == 0)
+		*out = (struct sink_state){ .is_known = false };
+	else
+		*err = failure;
+	is_fine = is_fine || strcmp(failure.code, "no_such_file") == 0;
+	store_close(sink.store);
+	free(sink.tables);
+	free(sink.schemas);
+	free(sink.ledgers);
+	arena_free(scratch);
+	return is_fine;
+}

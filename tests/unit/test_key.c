@@ -1,0 +1,135 @@
+/* Row identity, and the schemas whose key columns it is made of. */
+#include <stdio.h>
+
+#include "record/key.h"
+
+#include "type_help.h"
+
+static const struct column columns[] = {
+	{ .name = { "kind", 4 }, .source_name = { "kind", 4 }, .type = { .kind = BQ_STRING }, .key_ordinal = 2 },
+	{ .name = { "\xc3\x84ndern", 7 }, .type = { .kind = BQ_NUMERIC } },
+	{ .name = { "id", 2 }, .source_name = { "ID", 2 }, .type = { .kind = BQ_INT64 }, .key_ordinal = 1 },
+	{ .name = { "ID2", 3 }, .type = { .kind = BQ_JSON } },
+};
+static const uint16_t keys[] = { 2, 0 };
+static const struct table_schema schema = {
+	.source = { "db.t", 4 }, .name = { "t", 1 }, .version = 3, .count = 4, .columns = columns, .key_count = 2, .keys = keys,
+};
+
+static void a_key_is_its_parts_with_their_lengths(void **state)
+{
+	struct cell cells[] = { { .kind = CELL_INT, .number = 7 }, { .kind = CELL_TEXT, .text = { "home", 4 } } };
+	struct arena *arena = arena_new(4096);
+	struct span key = key_encode(&schema, cells, arena), texts[2];
+
+	(void)state;
+	assert_int_equal(key.len, 9);
+	assert_memory_equal(key.at, "\x01\x01" "7" "\x01\x04home", 9);
+	assert_true(span_is(key_json(&schema, cells, arena), "{\"id\":7,\"kind\":\"home\"}"));
+	assert_true(key_decode(key, texts, 2));
+	assert_true(span_is(texts[0], "7"));
+	assert_true(span_is(texts[1], "home"));
+	arena_free(arena);
+}
+
+static void how_the_source_wrote_it_does_not_matter(void **state)
+{
+	struct cell escaped[] = { { .kind = CELL_INT, .number = 7 },
+		                  { .kind = CELL_TEXT, .is_escaped = true, .text = { "h\\u006fme", 9 } } };
+	struct cell plain[] = { { .kind = CELL_INT, .number = 7 }, { .kind = CELL_TEXT, .text = { "home", 4 } } };
+	struct arena *arena = arena_new(4096);
+
+	(void)state;
+	assert_true(span_equal(key_encode(&schema, escaped, arena), key_encode(&schema, plain, arena)));
+	plain[1].text = SPAN("Home");
+	assert_false(span_equal(key_encode(&schema, escaped, arena), key_encode(&schema, plain, arena)));
+	arena_free(arena);
+}
+
+static void a_key_with_a_null_is_none(void **state)
+{
+	struct cell cells[] = { { .kind = CELL_INT, .number = 7 }, { .kind = CELL_NULL } };
+	struct arena *arena = arena_new(4096);
+
+	(void)state;
+	assert_int_equal(key_encode(&schema, cells, arena).len, 0);
+	cells[1].kind = CELL_UNAVAILABLE;
+	assert_int_equal(key_encode(&schema, cells, arena).len, 0);
+	arena_free(arena);
+}
+
+static void long_parts_and_empty_parts(void **state)
+{
+	static const size_t lengths[] = { 0, 1, 127, 128, 16383, 16384 };
+	static char text[16384];
+	struct arena *arena = arena_new(4096);
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		struct cell cells[] = { { .kind = CELL_INT, .number = -1 }, { .kind = CELL_TEXT, .text = { text, lengths[i] } } };
+		struct span key = key_encode(&schema, cells, arena), texts[3];
+
+		assert_true(key_decode(key, texts, 2));
+		assert_int_equal(texts[1].len, lengths[i]);
+		/* a key that was cut is none, wherever */
+		for (size_t cut = 0; cut < key.len && cut < 200; cut++)
+			assert_false(key_decode(span_make(key.at, cut), texts, 2));
+		assert_false(key_decode(key, texts, 1));
+		assert_false(key_decode(key, texts, 3));
+	}
+	assert_false(key_decode(SPAN("\x02\x01" "7"), (struct span[1]){ SPAN("") }, 1));
+	assert_false(key_decode(SPAN("\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"), (struct span[1]){ SPAN("") }, 1));
+	arena_free(arena);
+}
+
+static void columns_are_found_without_regard_to_case(void **state)
+{
+	static const char *const same[][2] = {
+		{ "a", "A" }, { "\xc3\xa4", "\xc3\x84" }, { "\xd0\xb6", "\xd0\x96" }, { "\xce\xa9", "\xcf\x89" }, { "", "" },
+		{ "\xff", "\xff" },
+	};
+	static const char *const different[][2] = {
+		{ "a", "b" }, { "a", "ab" }, { "", "a" }, { "[", "{" }, { "@", "`" }, { "\xc3\x97", "\xc3\xb7" }, { "\xc3", "\xc3\xa4" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+		assert_true(name_equal(span_of(same[i][0]), span_of(same[i][1])));
+	for (size_t i = 0; i < sizeof(different) / sizeof(different[0]); i++)
+		assert_false(name_equal(span_of(different[i][0]), span_of(different[i][1])));
+	assert_int_equal(schema_find(&schema, SPAN("id")), 2);
+	assert_int_equal(schema_find(&schema, SPAN("KIND")), 0);
+	assert_int_equal(schema_find(&schema, SPAN("\xc3\xa4NDERN")), 1);
+	assert_int_equal(schema_find(&schema, SPAN("id3")), -1);
+}
+
+static void a_copy_owns_its_texts(void **state)
+{
+	struct arena *arena = arena_new(4096);
+	const struct table_schema *copy = schema_copy(arena, &schema);
+
+	(void)state;
+	assert_ptr_not_equal(copy->columns[0].name.at, columns[0].name.at);
+	assert_ptr_not_equal(copy->keys, keys);
+	assert_true(span_is(copy->columns[2].source_name, "ID"));
+	assert_true(span_is(copy->source, "db.t"));
+	assert_int_equal(copy->keys[0], 2);
+	assert_int_equal(copy->version, 3);
+	assert_int_equal(copy->count, 4);
+	arena_free(arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_key_is_its_parts_with_their_lengths),
+		cmocka_unit_test(how_the_source_wrote_it_does_not_matter),
+		cmocka_unit_test(a_key_with_a_null_is_none),
+		cmocka_unit_test(long_parts_and_empty_parts),
+		cmocka_unit_test(columns_are_found_without_regard_to_case),
+		cmocka_unit_test(a_copy_owns_its_texts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,330 @@
+/*
+ * Random small histories of one table, delivered shuffled, doubled, in random
+ * batches with merges between them, against what the source itself would hold.
+ * After every merge the replica must equal the rebuild by SQL.
+ *
+ *   WEIR_SEED=N repeats one; WEIR_ROUNDS=N makes more.
+ */
+#include "unit/local_help.h"
+
+#include <time.h>
+
+#define KEYS 5
+#define EVENTS_MOST 60
+
+struct row {
+	bool is_there;
+	int a;          /* below 0: text, after the widening */
+	int big;
+};
+
+struct event {
+	enum operation operation;
+	uint64_t at;
+	uint8_t ordinal;
+	int key, old_key; /* -1: none */
+	struct row row;
+	bool is_unavailable;
+	bool is_text;     /* column a is written as text */
+};
+
+struct history {
+	struct event events[EVENTS_MOST * 3];
+	size_t count;
+	struct row rows[KEYS];
+	uint64_t at;
+	int values;
+	bool is_wide;
+};
+
+static uint64_t random_state;
+
+static unsigned dice(unsigned sides)
+{
+	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)(random_state >> 33) % sides;
+}
+
+static void event_add(struct history *h, enum operation operation, int key, int old_key, uint8_t ordinal,
+                      bool is_unavailable)
+{
+	struct event *event = &h->events[h->count++];
+
+	*event = (struct event){ operation, h->at, ordinal, key, old_key, { 0 }, is_unavailable, h->is_wide };
+	if (key >= 0)
+		event->row = h->rows[key];
+}
+
+static void row_change(struct history *h, int key)
+{
+	bool keeps_big = h->rows[key].is_there && dice(2);
+
+	if (!keeps_big)
+		h->rows[key].big = ++h->values;
+	h->rows[key].a = ++h->values;
+	event_add(h, h->rows[key].is_there ? OP_UPDATE : dice(4) ? OP_INSERT : OP_READ, key, -1, 0, keeps_big);
+	h->rows[key].is_there = true;
+}
+
+static void key_change(struct history *h, int key)
+{
+	int to = (int)dice(KEYS);
+	bool keeps_big = dice(3);
+
+	if (h->rows[to].is_there)
+		return;
+	event_add(h, OP_DELETE, key, -1, 0, false);
+	h->rows[to] = h->rows[key];
+	h->rows[key].is_there = false;
+	if (!keeps_big)
+		h->rows[to].big = ++h->values;
+	event_add(h, OP_INSERT, to, key, 1, keeps_big);
+}
+
+static void step(struct history *h, bool has_table_events)
+{
+	int key = (int)dice(KEYS);
+
+	h->at++;
+	if (has_table_events && dice(12) == 0) {
+		event_add(h, dice(2) ? OP_TRUNCATE : OP_DROP, -1, -1, 0, false);
+		for (int i = 0; i < KEYS; i++)
+			h->rows[i].is_there = false;
+	} else if (!h->rows[key].is_there || dice(2)) {
+		row_change(h, key);
+	} else if (dice(2)) {
+		key_change(h, key);
+	} else {
+		event_add(h, OP_DELETE, key, -1, 0, false);
+		h->rows[key].is_there = false;
+	}
+}
+
+static void history_make(struct history *h, bool has_table_events)
+{
+	unsigned steps = 3 + dice(EVENTS_MOST - 3);
+	unsigned wide_at = dice(steps * 2);
+
+	memset(h, 0, sizeof(*h));
+	h->at = 10;
+	for (unsigned i = 0; i < steps; i++) {
+		h->is_wide = i >= wide_at;
+		step(h, has_table_events);
+	}
+}
+
+/* Some come twice; each may move up to `reach` places. */
+static void deliver(struct history *h, unsigned reach, bool doubles)
+{
+	size_t count = h->count;
+
+	for (size_t i = 0; doubles && i < count && h->count < EVENTS_MOST * 3 - 1; i++) {
+		if (dice(6) == 0)
+			h->events[h->count++] = h->events[i];
+	}
+	for (size_t i = 0; reach && i + 1 < h->count; i++) {
+		size_t j = i + dice(reach);
+		struct event swap = h->events[i];
+
+		if (j >= h->count)
+			continue;
+		h->events[i] = h->events[j];
+		h->events[j] = swap;
+	}
+}
+
+/* With WEIR_SEED: what is delivered, to be read beside a failure. */
+static void history_print(const struct history *h)
+{
+	for (size_t i = 0; getenv("WEIR_SEED") && i < h->count; i++) {
+		const struct event *e = &h->events[i];
+
+		print_message("%3llu.%d %-8s key %2d old %2d a %d big %d%s%s\n", (unsigned long long)e->at, e->ordinal,
+		              operation_names[e->operation], e->key, e->old_key, e->row.a, e->row.big,
+		              e->is_unavailable ? " unavailable" : "", e->is_text ? " text" : "");
+	}
+}
+
+static const char *const narrow[][2] = { { "id", "INT64" }, { "a", "INT64" }, { "big", "STRING" } };
+static const char *const wide[][2] = { { "id", "INT64" }, { "a", "STRING" }, { "big", "STRING" }, { "new", "BYTES" } };
+
+static void schema_say(struct world *world, bool is_wide, uint32_t version)
+{
+	batch_add_change(world->batch, 0,
+	                 schema_of(world->batch, "order", version, is_wide ? wide : narrow, is_wide ? 4 : 3, 1), "test");
+}
+
+static struct span key_number(struct world *world, int key)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", key);
+	return key_one(world->batch, text);
+}
+
+static void event_put(struct world *world, const struct event *event)
+{
+	char json[256] = "";
+	char big[64];
+	struct record *record;
+
+	snprintf(big, sizeof(big), event->is_unavailable ? "null" : "\"\\u0000'x%d\\\"\"", event->row.big);
+	if (event->key >= 0)
+		snprintf(json, sizeof(json), event->is_text ? "{\"id\":%d,\"a\":\"%d\",\"big\":%s}" : "{\"id\":%d,\"a\":%d,\"big\":%s}",
+		         event->key, event->row.a, big);
+	record = put(world, event->operation, event->at, event->ordinal,
+	             event->key < 0 ? (struct span){ 0 } : key_number(world, event->key),
+	             event->key < 0 || event->operation == OP_DELETE ? NULL : json);
+	if (event->old_key >= 0)
+		record->old_key = key_number(world, event->old_key);
+	if (event->is_unavailable)
+		record->unavailable = SPAN("[\"big\"]");
+}
+
+/* big is NUL, quote, x, number, quote: the number between the fixed bytes. */
+#define ROWS_SQL "SELECT id, CAST(a AS TEXT), '2778' || substr(CAST(big AS BLOB), 4, length(CAST(big AS BLOB)) - 4) || '22', " \
+                 "hex(substr(CAST(big AS BLOB), 1, 3)) FROM \"order\" ORDER BY id"
+
+static const char *expected_rows(const struct history *h)
+{
+	static char text[1024];
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (int i = 0; i < KEYS; i++) {
+		if (h->rows[i].is_there)
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%d|%d|2778%d22|002778", len ? "\n" : "", i,
+			                        h->rows[i].a, h->rows[i].big);
+	}
+	return text;
+}
+
+static void check_equal(struct world *world, uint64_t seed)
+{
+	struct verified verified;
+
+	if (!verify(world, &verified))
+		fail_msg("seed %llu: %s", (unsigned long long)seed, verified.difference);
+}
+
+/* A row event in or behind the newest DROP has made the table again. */
+static bool is_made_again(const struct history *h)
+{
+	uint64_t dropped = 0, newest = 0;
+
+	for (size_t i = 0; i < h->count; i++) {
+		if (h->events[i].operation == OP_DROP && h->events[i].at > dropped)
+			dropped = h->events[i].at;
+		if (h->events[i].key >= 0 && h->events[i].operation != OP_DELETE && h->events[i].at > newest)
+			newest = h->events[i].at;
+	}
+	return newest >= dropped;
+}
+
+static void play(struct world *world, const struct history *h, bool merges, uint64_t seed)
+{
+	bool is_wide = false;
+
+	schema_say(world, false, 1);
+	for (size_t i = 0; i < h->count; i++) {
+		if (h->events[i].is_text && !is_wide)
+			schema_say(world, true, 2);
+		is_wide = is_wide || h->events[i].is_text;
+		event_put(world, &h->events[i]);
+		if (dice(4) == 0)
+			flush_batch(world);
+		if (merges && dice(6) == 0) {
+			if (getenv("WEIR_SEED"))
+				print_message("merge after %zu\n", i + 1 - world->batch->message_count);
+			merge_all(world);
+			check_equal(world, seed);
+		}
+		if (dice(30) == 0 && world->batch->message_count == 0)
+			world_reopen(world);
+	}
+	flush_batch(world);
+}
+
+static void round_merge(uint64_t seed)
+{
+	struct history h;
+	struct world world;
+	struct merge_result result;
+	struct error err = { 0 };
+	struct merger *merger;
+
+	random_state = seed;
+	world_make(&world, REPLICATION_MERGE, dice(2));
+	history_make(&h, dice(2));
+	deliver(&h, dice(3) ? 1 + dice(12) : 0, true);
+	history_print(&h);
+	play(&world, &h, true, seed);
+	merge_all(&world);
+	check_equal(&world, seed);
+	if (is_made_again(&h) && strcmp(ask(&world, "shop", ROWS_SQL), expected_rows(&h)) != 0)
+		fail_msg("seed %llu: got\n%s\nexpected\n%s", (unsigned long long)seed, ask(&world, "shop", ROWS_SQL),
+		         expected_rows(&h));
+	assert_non_null(merger = merger_open(&world.setup, &err));
+	if (!merger_rebuild(merger, "order", &result, &err))
+		fail_msg("seed %llu: rebuild: %s", (unsigned long long)seed, err.message);
+	merger_close(merger);
+	check_equal(&world, seed);
+	world_end(&world);
+}
+
+static void round_upsert(uint64_t seed)
+{
+	struct history h;
+	struct world world;
+
+	random_state = seed;
+	world_make(&world, REPLICATION_UPSERT, false);
+	history_make(&h, true);
+	history_print(&h);
+	play(&world, &h, false, seed);
+	if (is_made_again(&h) && strcmp(ask(&world, "shop", ROWS_SQL), expected_rows(&h)) != 0)
+		fail_msg("upsert, seed %llu: got\n%s\nexpected\n%s", (unsigned long long)seed, ask(&world, "shop", ROWS_SQL),
+		         expected_rows(&h));
+	world_end(&world);
+}
+
+static unsigned long long from_environment(const char *name, unsigned long long fallback)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoull(text, NULL, 10) : fallback;
+}
+
+static void rounds(void (*round)(uint64_t))
+{
+	unsigned long long seed = from_environment("WEIR_SEED", 0);
+	unsigned long long count = seed ? 1 : from_environment("WEIR_ROUNDS", 40);
+
+	if (!seed)
+		seed = (unsigned long long)time(NULL) * 1000;
+	print_message("seeds %llu to %llu; WEIR_SEED=N repeats one\n", seed, seed + count - 1);
+	for (unsigned long long i = 0; i < count; i++)
+		round(seed + i);
+}
+
+static void replica_equals_the_source_whatever_the_order(void **state)
+{
+	(void)state;
+	rounds(round_merge);
+}
+
+static void upsert_equals_the_source_in_order(void **state)
+{
+	(void)state;
+	rounds(round_upsert);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(replica_equals_the_source_whatever_the_order),
+		cmocka_unit_test(upsert_equals_the_source_in_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,275 @@
+/* Columns that widen, values that are left out, tables that are emptied and dropped. */
+#include "unit/local_help.h"
+
+static const char *const u_columns[][2] = { { "id", "INT64" }, { "bio", "STRING" }, { "n", "INT64" } };
+
+static void begin(struct world *world, const char *name, const char *const columns[][2], size_t count, size_t keys)
+{
+	batch_add_change(world->batch, 0, schema_of(world->batch, name, 1, columns, count, keys), "new table");
+}
+
+static void check_verified(struct world *world)
+{
+	struct verified verified;
+
+	if (!verify(world, &verified))
+		fail_msg("verify: %s", verified.difference);
+}
+
+static void settle(struct world *world)
+{
+	flush_batch(world);
+	merge_all(world);
+	check_verified(world);
+}
+
+static void without_bio(struct world *world, enum operation operation, uint64_t a, const char *key, const char *json,
+                        const char *old_key)
+{
+	struct record *record = put(world, operation, a, 1, key_one(world->batch, key), json);
+
+	record->unavailable = SPAN("[\"bio\"]");
+	if (old_key)
+		record->old_key = key_one(world->batch, old_key);
+}
+
+/* B22, in one merge, in two, and with the merge made again. */
+static void unchanged_large_value_is_kept(void **state)
+{
+	(void)state;
+	for (int merges = 1; merges <= 2; merges++) {
+		struct world world;
+
+		world_make(&world, REPLICATION_MERGE, false);
+		begin(&world, "u", u_columns, 3, 1);
+		put(&world, OP_INSERT, 10, 0, key_one(world.batch, "1"), "{\"id\":1,\"bio\":\"long text\",\"n\":1}");
+		if (merges == 2)
+			settle(&world);
+		without_bio(&world, OP_UPDATE, 20, "1", "{\"id\":1,\"bio\":null,\"n\":2}", NULL);
+		settle(&world);
+		assert_string_equal(ask(&world, "shop", "SELECT bio, n FROM u"), "long text|2");
+		ask(&world, "shop", "UPDATE _weir_replica SET watermark=0");
+		merge_all(&world);
+		assert_string_equal(ask(&world, "shop", "SELECT bio, n FROM u"), "long text|2");
+		check_verified(&world);
+		world_end(&world);
+	}
+}
+
+static void missing_value_is_listed_until_its_event_comes(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_make(&world, REPLICATION_MERGE, false);
+	begin(&world, "u", u_columns, 3, 1);
+	without_bio(&world, OP_UPDATE, 20, "1", "{\"id\":1,\"bio\":null,\"n\":2}", NULL);
+	settle(&world);
+	assert_string_equal(ask(&world, "shop", "SELECT bio, n FROM u"), "NULL|2");
+	assert_string_equal(ask(&world, "shop", "SELECT table_name, column_name FROM _weir_unavailable"), "u|bio");
+	without_bio(&world, OP_UPDATE, 30, "1", "{\"id\":1,\"bio\":null,\"n\":3}", NULL);
+	settle(&world);
+	put(&world, OP_INSERT, 10, 0, key_one(world.batch, "1"), "{\"id\":1,\"bio\":\"long text\",\"n\":1}");
+	settle(&world);
+	assert_string_equal(ask(&world, "shop", "SELECT bio, n FROM u"), "long text|3");
+	assert_string_equal(ask(&world, "shop", "SELECT count(*) FROM _weir_unavailable"), "0");
+	world_end(&world);
+}
+
+/* The insert behind a key change has the value only under its old key, in whatever order the three come. */
+static void value_survives_a_key_change(void **state)
+{
+	static const int orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+
+	(void)state;
+	for (size_t order = 0; order < 6; order++) {
+		struct world world;
+
+		world_make(&world, REPLICATION_MERGE, order % 2);
+		begin(&world, "u", u_columns, 3, 1);
+		for (size_t i = 0; i < 3; i++) {
+			if (orders[order][i] == 0)
+				put(&world, OP_INSERT, 10, 0, key_one(world.batch, "5"), "{\"id\":5,\"bio\":\"long text\",\"n\":1}");
+			else if (orders[order][i] == 1)
+				put(&world, OP_DELETE, 20, 0, key_one(world.batch, "5"), NULL);
+			else
+				without_bio(&world, OP_INSERT, 20, "6", "{\"id\":6,\"bio\":null,\"n\":1}", "5");
+			settle(&world);
+		}
+		assert_string_equal(ask(&world, "shop", "SELECT id, bio FROM u"), "6|long text");
+		world_end(&world);
+	}
+}
+
+static void upsert_keeps_values_without_a_changelog(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_make(&world, REPLICATION_UPSERT, false);
+	begin(&world, "u", u_columns, 3, 1);
+	put(&world, OP_INSERT, 10, 0, key_one(world.batch, "5"), "{\"id\":5,\"bio\":\"it's \\\"long\\\"\",\"n\":1}");
+	flush_batch(&world);
+	put(&world, OP_DELETE, 20, 0, key_one(world.batch, "5"), NULL);
+	flush_batch(&world);
+	world_reopen(&world);
+	without_bio(&world, OP_INSERT, 20, "6", "{\"id\":6,\"bio\":null,\"n\":1}", "5");
+	without_bio(&world, OP_UPDATE, 30, "6", "{\"id\":6,\"bio\":null,\"n\":2}", NULL);
+	flush_batch(&world);
+	assert_string_equal(ask(&world, "shop", "SELECT id, bio, n FROM u"), "6|it's \"long\"|2");
+	put(&world, OP_UPDATE, 25, 0, key_one(world.batch, "6"), "{\"id\":6,\"bio\":\"old\",\"n\":0}");
+	put(&world, OP_INSERT, 5, 0, key_one(world.batch, "5"), "{\"id\":5,\"bio\":\"old\",\"n\":0}");
+	flush_batch(&world);
+	assert_string_equal(ask(&world, "shop", "SELECT id, bio, n FROM u"), "6|it's \"long\"|2");
+	put(&world, OP_UPDATE, 30, 1, key_one(world.batch, "6"), "{\"id\":6,\"bio\":\"x\",\"n\":2}");
+	write_batch(&world);
+	assert_int_equal(world.batch->records[0].verdict, VERDICT_REPEATED);
+	commit_batch(&world);
+	assert_string_equal(ask(&world, "shop", "SELECT type FROM _weir_columns WHERE table_name='u' AND name='n'"), "INT64");
+	world_end(&world);
+}
+
+static void widened_columns_hold_canonical_text(void **state)
+{
+	static const char *const narrow[][2] = { { "id", "INT64" },  { "i", "INT64" }, { "f", "FLOAT64" }, { "b", "BOOL" },
+		                                 { "y", "BYTES" }, { "r", "INT64" }, { "nulls", "STRING" } };
+	static const char *const wide[][2] = { { "id", "STRING" }, { "i", "STRING" },  { "f", "STRING" }, { "b", "STRING" },
+		                               { "y", "STRING" }, { "r", "FLOAT64" }, { "nulls", "INT64" }, { "more", "STRING" } };
+	static const char row_1[] = "{\"id\":1,\"i\":7,\"f\":2.50,\"b\":true,\"y\":\"AP8=\",\"r\":3,\"nulls\":null}";
+	static const char row_2[] = "{\"id\":2,\"i\":-9223372036854775808,\"f\":1e15,\"b\":false,\"y\":\"\",\"r\":4,\"nulls\":null}";
+	struct world world;
+
+	(void)state;
+	world_make(&world, REPLICATION_MERGE, false);
+	begin(&world, "w", narrow, 7, 1);
+	put(&world, OP_INSERT, 1, 0, key_one(world.batch, "1"), row_1);
+	settle(&world);
+	assert_string_equal(ask(&world, "shop", "SELECT typeof(id), typeof(i), typeof(f), typeof(b), typeof(y) FROM w"),
+	                    "integer|integer|real|integer|blob");
+	/* read from the changelog with the old types behind the widening */
+	put(&world, OP_INSERT, 2, 0, key_one(world.batch, "2"), row_2);
+	batch_add_change(world.batch, 0, schema_of(world.batch, "w", 2, wide, 8, 1), "widened");
+	put(&world, OP_INSERT, 3, 0, key_one(world.batch, "x"),
+	    "{\"id\":\"x\",\"i\":\"007\",\"f\":\"f\",\"b\":\"b\",\"y\":\"y\",\"r\":0.5,\"nulls\":8,\"more\":\"m\"}");
+	settle(&world);
+	assert_string_equal(ask(&world, "shop", "SELECT id, i, f, b, y, r, nulls, more, typeof(id), typeof(i) FROM w ORDER BY id"),
+	                    "1|7|2.5|true|AP8=|3.0|NULL|NULL|text|text\n"
+	                    "2|-9223372036854775808|1000000000000000|false||4.0|NULL|NULL|text|text\n"
+	                    "x|007|f|b|y|0.5|8|m|text|text");
+	put(&world, OP_DELETE, 4, 0, key_one(world.batch, "1"), NULL);
+	settle(&world);
+	assert_string_equal(ask(&world, "shop", "SELECT count(*) FROM w"), "2");
+	world_end(&world);
+}
+
+static void truncate_hides_smaller_never_equal(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_make(&world, REPLICATION_MERGE, false);
+	begin(&world, "u", u_columns, 3, 1);
+	put(&world, OP_READ, 10, 0, key_one(world.batch, "1"), "{\"id\":1,\"n\":1}");
+	put(&world, OP_READ, 20, 0, key_one(world.batch, "2"), "{\"id\":2,\"n\":2}");
+	put(&world, OP_TRUNCATE, 20, 0, (struct span){ 0 }, NULL);
+	settle(&world);
+	assert_string_equal(ask(&world, "shop", "SELECT id FROM u"), "2");
+	put(&world, OP_INSERT, 15, 0, key_one(world.batch, "3"), "{\"id\":3,\"n\":3}");
+	put(&world, OP_INSERT, 21, 0, key_one(world.batch, "4"), "{\"id\":4,\"n\":4}");
+	settle(&world);
+	assert_string_equal(ask(&world, "shop", "SELECT id FROM u ORDER BY id"), "2\n4");
+	assert_string_equal(ask(&world, "shop_log", "SELECT count(*) FROM u_changelog"), "5");
+	world_end(&world);
+}
+
+static void dropped_table_is_readable_until_it_is_made_again(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_make(&world, REPLICATION_MERGE, false);
+	begin(&world, "u", u_columns, 3, 1);
+	put(&world, OP_INSERT, 10, 0, key_one(world.batch, "1"), "{\"id\":1,\"n\":1}");
+	put(&world, OP_DROP, 20, 0, (struct span){ 0 }, NULL);
+	batch_add_change(world.batch, 0, NULL, "dropped");
+	settle(&world);
+	assert_string_equal(ask(&world, "shop", "SELECT id, n FROM u"), "1|1");
+	put(&world, OP_UPDATE, 15, 0, key_one(world.batch, "1"), "{\"id\":1,\"n\":2}"); /* late: no effect */
+	settle(&world);
+	assert_string_equal(ask(&world, "shop", "SELECT id, n FROM u"), "1|1");
+	put(&world, OP_INSERT, 30, 0, key_one(world.batch, "2"), "{\"id\":2,\"n\":3}");
+	settle(&world);
+	assert_string_equal(ask(&world, "shop", "SELECT id, n FROM u"), "2|3");
+	world_end(&world);
+}
+
+static void old_event_does_not_bring_a_deleted_row_back(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_make(&world, REPLICATION_MERGE, false);
+	begin(&world, "u", u_columns, 3, 1);
+	put(&world, OP_DELETE, 20, 0, key_one(world.batch, "1"), NULL);
+	settle(&world);
+	put(&world, OP_INSERT, 10, 0, key_one(world.batch, "1"), "{\"id\":1,\"n\":1}");
+	settle(&world);
+	assert_string_equal(ask(&world, "shop", "SELECT count(*) FROM u"), "0");
+	put(&world, OP_INSERT, 30, 0, key_one(world.batch, "1"), "{\"id\":1,\"n\":3}");
+	settle(&world);
+	assert_string_equal(ask(&world, "shop", "SELECT n FROM u"), "3");
+	world_end(&world);
+}
+
+static void merge_follows_several_tables_and_counts_what_waits(void **state)
+{
+	struct world world;
+	struct merger *merger;
+	struct merge_result result;
+	struct error err = { 0 };
+	uint64_t waiting;
+
+	(void)state;
+	world_make(&world, REPLICATION_MERGE, true);
+	begin(&world, "a", u_columns, 3, 1);
+	batch_add_change(world.batch, 1, schema_of(world.batch, "b", 1, u_columns, 3, 1), "new table");
+	put(&world, OP_INSERT, 1, 0, key_one(world.batch, "1"), "{\"id\":1,\"n\":1}");
+	put(&world, OP_INSERT, 2, 0, key_one(world.batch, "2"), "{\"id\":2,\"n\":1}");
+	put(&world, OP_INSERT, 3, 0, key_one(world.batch, "1"), "{\"id\":1,\"n\":1}")->table = 1;
+	world.batch->messages[2].table = 1;
+	flush_batch(&world);
+	assert_non_null(merger = merger_open(&world.setup, &err));
+	assert_true(merger_waiting(merger, &waiting, &err));
+	assert_int_equal(waiting, 3);
+	assert_true(merger_step(merger, "b", &result, &err));
+	assert_string_equal(result.table, "b");
+	assert_int_equal(result.changes, 1);
+	assert_true(merger_step(merger, NULL, &result, &err));
+	assert_string_equal(result.table, "a");
+	assert_int_equal(result.rows, 2);
+	assert_false(result.has_more);
+	assert_true(merger_step(merger, NULL, &result, &err));
+	assert_string_equal(result.table, "");
+	assert_true(merger_waiting(merger, &waiting, &err));
+	assert_int_equal(waiting, 0);
+	merger_close(merger);
+	check_verified(&world);
+	world_end(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(unchanged_large_value_is_kept),
+		cmocka_unit_test(missing_value_is_listed_until_its_event_comes),
+		cmocka_unit_test(value_survives_a_key_change),
+		cmocka_unit_test(upsert_keeps_values_without_a_changelog),
+		cmocka_unit_test(widened_columns_hold_canonical_text),
+		cmocka_unit_test(truncate_hides_smaller_never_equal),
+		cmocka_unit_test(dropped_table_is_readable_until_it_is_made_again),
+		cmocka_unit_test(old_event_does_not_bring_a_deleted_row_back),
+		cmocka_unit_test(merge_follows_several_tables_and_counts_what_waits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
