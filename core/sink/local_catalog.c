@@ -144,6 +144,9 @@ static bool table_read(struct store *store, sqlite3_stmt *stmt, bool has_changel
 	out->schema.version = (uint32_t)sqlite3_column_int64(stmt, 3);
 	out->schema.notes = (uint32_t)sqlite3_column_int64(stmt, 4);
 	out->has_history_index = sqlite3_column_int(stmt, 5);
+	/* The columns that stand under its name are those of the table in its way. */
+	if (out->schema.notes & NOTE_NAME_COLLISION)
+		return true;
 	of = has_changelog ? changelog_name(arena, out->schema.name) : out->schema.name;
 	return catalog_columns_read(store, of, has_changelog ? PART_RECORD : PART_TABLE, arena, &out->schema, err);
 }

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 
 #define DATASET_NAME_MAX 200
+#ifndef WAREHOUSE_PAGE_BYTES
+#define WAREHOUSE_PAGE_BYTES 8192
+#endif
 #define WAREHOUSE_ID 0x77654977 /* "weIw" */
 
 static const char *const warehouse_migrations[] = {
@@ -42,6 +45,7 @@ static const struct store_kind warehouse_kind = {
 	.application_id = WAREHOUSE_ID,
 	.version = 1,
 	.migrations = warehouse_migrations,
+	.page_bytes = WAREHOUSE_PAGE_BYTES,
 };
 
 static bool dataset_check(const char *dataset, struct error *err)

@@ -58,6 +58,12 @@ static bool changelog_make(struct local_sink *sink, const struct table_schema *s
 	return has_table || changelog_create(sink->store, name, err);
 }
 
+/* Another source table has its name: it is known and counted, its records are parked, and nothing is made for it. */
+static bool is_collided(const struct table_schema *schema)
+{
+	return schema->notes & NOTE_NAME_COLLISION;
+}
+
 static bool table_make(struct local_sink *sink, struct local_table *table, struct error *err)
 {
 	if (sink->is_upsert)
@@ -79,8 +85,9 @@ static bool table_save(struct local_sink *sink, uint32_t number, struct error *e
 {
 	struct local_table *table = &sink->tables[number];
 	struct catalog_table row = { *table->schema, table->has_history_index };
+	bool has_changelog = !sink->is_upsert && !is_collided(table->schema);
 
-	return catalog_table_write(sink->store, sink->job, number, &row, !sink->is_upsert, err);
+	return catalog_table_write(sink->store, sink->job, number, &row, has_changelog, err);
 }
 
 static bool table_apply(struct local_sink *sink, struct local_table *table, struct batch *batch, struct error *err);
@@ -89,7 +96,7 @@ static bool change_apply(struct local_sink *sink, struct batch *batch, const str
                          struct error *err)
 {
 	struct local_table *table;
-	bool is_new;
+	bool is_new, was_made;
 
 	if (!change->schema) /* dropped: the OP_DROP record says at which position */
 		return true;
@@ -100,13 +107,16 @@ static bool change_apply(struct local_sink *sink, struct batch *batch, const str
 	if (is_new)
 		tables_grow(sink, sink->count + 1);
 	table = &sink->tables[change->table];
+	was_made = !is_new && !is_collided(table->schema);
 	/* What was folded so far is of the old columns. */
-	if (!is_new && sink->is_upsert && !table_apply(sink, table, batch, err))
+	if (was_made && sink->is_upsert && !table_apply(sink, table, batch, err))
 		return false;
 	table->schema = schema_copy(sink->arena, change->schema);
 	table->is_touched = true;
 	sink->schemas[change->table] = table->schema;
-	return (!is_new || table_make(sink, table, err)) && table_follow(sink, table, err) &&
+	if (is_collided(table->schema))
+		return table_save(sink, change->table, err);
+	return (was_made || table_make(sink, table, err)) && table_follow(sink, table, err) &&
 	       table_save(sink, change->table, err);
 }
 

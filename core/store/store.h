@@ -22,6 +22,7 @@ struct store_kind {
 	/* migrations[i] brings version i to i + 1; [0] makes a new file. One transaction each, with a copy of the file
 	 * beside it (FILE.vN) before any but the first. */
 	const char *const *migrations;
+	int page_bytes;              /* of a new file; 0: SQLite's default */
 };
 
 struct store {

@@ -129,6 +129,10 @@ static bool fill_new(struct store *store, struct error *err)
 {
 	char sql[64];
 
+	/* Must come before anything is written. */
+	snprintf(sql, sizeof(sql), "PRAGMA page_size=%d", store->kind->page_bytes);
+	if (store->kind->page_bytes && !store_exec(store, sql, err))
+		return false;
 	snprintf(sql, sizeof(sql), "PRAGMA application_id=%" PRId32, store->kind->application_id);
 	if (!store_exec(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL", err) || !store_begin(store, err) ||
 	    !store_exec(store, sql, err))

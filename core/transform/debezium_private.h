@@ -338,8 +338,9 @@ bool key_of_attribute(struct debezium *d, struct event *e, const char *name, str
 bool message_key(struct debezium *d, struct event *e);
 
 /* records.c */
-bool event_write_row(struct debezium *d, struct event *e, uint32_t after, uint32_t before); /* 0: none */
-bool event_write_delete(struct debezium *d, struct event *e, uint32_t before);              /* 0: none */
+#define NO_ROW UINT32_MAX /* 0 is the root, which may be a row */
+bool event_write_row(struct debezium *d, struct event *e, uint32_t after, uint32_t before);
+bool event_write_delete(struct debezium *d, struct event *e, uint32_t before);
 bool event_write_table(struct debezium *d, struct event *e, enum operation operation);
 struct span record_proto(struct event *e, const struct record *record, const struct row *row,
                          const struct row_key *key);

@@ -19,7 +19,7 @@ static bool is_there(const struct event *e, enum field field)
 /* before and after: an object, or null, or not there. */
 static bool envelope_row(struct event *e, enum field field, const char *name, uint32_t *out_object)
 {
-	*out_object = 0;
+	*out_object = NO_ROW;
 	if (value_is_null(&e->top[field]))
 		return true;
 	if (!value_is(&e->top[field], JSON_OBJECT))
@@ -113,7 +113,7 @@ bool envelope_apply(struct debezium *d, struct event *e)
 		return event_write_table(d, e, OP_TRUNCATE);
 	if (e->op == 'd')
 		return event_write_delete(d, e, before);
-	if (!after)
+	if (after == NO_ROW)
 		return REFUSE(e, "bad_envelope", NOTHING, SPAN("after"), "op '%c' without a row in 'after'", e->op);
 	return event_write_row(d, e, after, before);
 }

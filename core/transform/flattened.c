@@ -142,7 +142,7 @@ bool flattened_apply(struct debezium *d, struct event *e)
 		return event_write_table(d, e, OP_TRUNCATE);
 	if (e->op == 'd')
 		return event_write_delete(d, e, e->root);
-	return event_write_row(d, e, e->root, 0);
+	return event_write_row(d, e, e->root, NO_ROW);
 }
 
 static bool has_debezium_attribute(const struct message *message)
@@ -166,7 +166,7 @@ void empty_apply(struct debezium *d, struct event *e)
 		fields_of_attributes(d, e);
 	e->op = value_is_null(&e->fields[FIELD_OP]) ? 0 : flattened_op(e);
 	if (e->op == 'd' && !value_is_null(&e->fields[FIELD_TABLE]) && message->key.len) {
-		event_write_delete(d, e, 0);
+		event_write_delete(d, e, NO_ROW);
 		return;
 	}
 	if (message->key.len || has_debezium_attribute(message)) {

@@ -180,7 +180,7 @@ static bool write_mapped(struct debezium *d, struct event *e, struct row *row, u
 	}
 	if (!key_of_row(d, e, row, &key))
 		return false;
-	if (e->op == 'u' && before) {
+	if (e->op == 'u' && before != NO_ROW) {
 		if (!row_shape(d, e, before, &d->rooms[1], &old))
 			return false;
 		if (key_has_changed(d, e, &old, row, key.key, &old_key)) {
@@ -231,9 +231,11 @@ bool event_write_delete(struct debezium *d, struct event *e, uint32_t before)
 		return false;
 	if (is_parked)
 		return true;
-	if (before && !row_shape(d, e, before, &d->rooms[0], &row))
+	bool has_row = before != NO_ROW;
+
+	if (has_row && !row_shape(d, e, before, &d->rooms[0], &row))
 		return false;
-	if (!key_decide(d, e, before != 0) || !delete_key(d, e, before ? &row : NULL, &key))
+	if (!key_decide(d, e, has_row) || !delete_key(d, e, has_row ? &row : NULL, &key))
 		return false;
 	table_flush(d, e);
 	record_fill(d, e, record_add(e, OP_DELETE, 0, &key), NULL, NOTHING, &key);
