@@ -13,8 +13,10 @@
 static bool fill(struct pass *pass, struct source *source, struct transform *transform, struct batch *batch,
                  struct error *err)
 {
+	int64_t until_ms = clock_mono_ms() + BATCH_AGE_MS;
+
 	while (!batch_is_full(batch)) {
-		enum pulled pulled = source->ops->pull(source, batch, clock_mono_ms() + BATCH_AGE_MS, err);
+		enum pulled pulled = source->ops->pull(source, batch, until_ms, err);
 		struct message *message;
 
 		if (pulled == PULLED_FAILED)

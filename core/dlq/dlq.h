@@ -46,6 +46,9 @@ bool dlq_park(struct dlq *dlq, const struct message *message, const char *table,
 bool dlq_unpark_next(struct dlq *dlq, const char *table, int64_t after_id, struct batch *into, int64_t *out_id,
                      struct error *err);
 bool dlq_unpark_done(struct dlq *dlq, int64_t id, struct error *err);
+/* Forgets what was parked of this origin at or behind `offset`: a run that died before its rows committed parked it, and
+ * the source is about to give it again. */
+bool dlq_unpark_forget(struct dlq *dlq, struct span identity, uint64_t offset, struct error *err);
 /* Parked messages of a table or of all (NULL), and the bytes of their bodies: compared with parkBytes. */
 bool dlq_parked(struct dlq *dlq, const char *table, uint64_t *out_count, uint64_t *out_bytes, struct error *err);
 

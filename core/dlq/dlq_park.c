@@ -131,6 +131,17 @@ bool dlq_unpark_done(struct dlq *dlq, int64_t id, struct error *err)
 	return dlq_run(dlq, stmt, err);
 }
 
+bool dlq_unpark_forget(struct dlq *dlq, struct span identity, uint64_t offset, struct error *err)
+{
+	sqlite3_stmt *stmt = dlq_statement(dlq, PARK_FORGET, err);
+
+	if (!stmt)
+		return false;
+	store_bind_blob(stmt, 1, identity);
+	dlq_bind_count(stmt, 2, offset);
+	return dlq_run(dlq, stmt, err);
+}
+
 bool dlq_parked(struct dlq *dlq, const char *table, uint64_t *out_count, uint64_t *out_bytes, struct error *err)
 {
 	sqlite3_stmt *stmt = dlq_statement(dlq, PARK_SUM, err);

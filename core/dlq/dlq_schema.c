@@ -64,7 +64,12 @@ static const char version_1[] =
 
 static const char *const migrations[] = { version_1 };
 
-const struct store_kind dlq_kind = { "store of dead letters", 0x77646c71 /* "wdlq" */, 1, migrations };
+const struct store_kind dlq_kind = {
+	.what = "store of dead letters",
+	.application_id = 0x77646c71, /* "wdlq" */
+	.version = 1,
+	.migrations = migrations,
+};
 
 /* In the order of enum letter_column. */
 #define LETTER_COLUMNS                                                                                              \
@@ -108,6 +113,7 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	             " ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19) ON CONFLICT (origin, place) DO NOTHING",
 	[PARK_NEXT] = "SELECT " PARKED_COLUMNS "WHERE tbl = ?2 AND id > ?1 ORDER BY id LIMIT 1",
 	[PARK_NEXT_ANY] = "SELECT " PARKED_COLUMNS "WHERE id > ?1 ORDER BY id LIMIT 1",
+	[PARK_FORGET] = "DELETE FROM parked WHERE place >= ?2 AND origin = (SELECT id FROM origins WHERE identity = ?1)",
 	[PARK_DONE] = "DELETE FROM parked WHERE id = ?1",
 	[PARK_SUM] = "SELECT coalesce(sum(count), 0), coalesce(sum(bytes), 0) FROM parked_sums WHERE ?1 IS NULL OR tbl = ?1",
 

@@ -139,6 +139,7 @@ static bool open_source(struct pipeline *p, const struct pipeline_setup *setup, 
 		.is_followed = setup->is_followed,
 	};
 	struct batch *probe;
+	bool is_fine;
 	struct dlq_origin origin = { .kind = ops ? ops->name : "", .file = setup->options->input_file,
 	                             .big_folder = p->paths.big };
 
@@ -149,8 +150,9 @@ static bool open_source(struct pipeline *p, const struct pipeline_setup *setup, 
 	ops->mark(p->source, probe);
 	origin.identity = probe->end.identity;
 	dlq_set_origin(p->dlq, &origin);
+	is_fine = dlq_unpark_forget(p->dlq, origin.identity, probe->end.offset, err);
 	batch_free(probe);
-	return true;
+	return is_fine;
 }
 
 struct pipeline *pipeline_open(const struct pipeline_setup *setup, struct error *err)

@@ -3,20 +3,24 @@
  * they arrived, once nothing stands against them any more. A message that would
  * be parked again stays where it is.
  *
- * Rows, ledger and "these are back" cannot commit in one transaction, since they
- * lie in two files. So the rows commit first; after a kill between the two the
- * message is met again and its rows are found to be there (repeated).
+ * Rows and ledger commit in the warehouse's file, the parked messages lie in the
+ * job's own: no transaction spans both. So the ids that came back commit with the
+ * rows (source_position.unparked), and then the messages are removed. After a kill
+ * between the two they are removed at the next start, before anything else.
  */
 #include "base/crash.h"
 #include "dlq/dlq.h"
 #include "pipeline/pipeline_private.h"
 
-#include <stdlib.h>
+#include <string.h>
+
+#define UNPARK_MESSAGES 500
 
 struct unpark {
 	struct batch *batch;
-	int64_t *ids;      /* of the batch's messages */
+	int64_t ids[UNPARK_MESSAGES]; /* of the batch's messages */
 	int64_t after_id;
+	bool has_more;
 };
 
 static bool is_parked_again(const struct batch *batch, const struct message *message)
@@ -28,65 +32,100 @@ static bool is_parked_again(const struct batch *batch, const struct message *mes
 	return false;
 }
 
-/* Takes the next message that is free to go; the batch holds it alone, so that one that stays leaves nothing behind. */
-static bool next_free(struct pipeline *p, struct unpark *unpark, int64_t *out_id, struct error *err)
+/* Takes the newest message, and its records, out of the batch again. */
+static void leave_parked(struct batch *batch, const struct message *message)
 {
-	for (;;) {
-		struct message *message;
+	if (message->record_count)
+		batch->record_count = message->first_record;
+	batch->message_count--;
+}
 
-		batch_reset(unpark->batch);
-		if (!dlq_unpark_next(p->dlq, NULL, unpark->after_id, unpark->batch, out_id, err))
+static bool fill(struct pipeline *p, struct unpark *unpark, struct error *err)
+{
+	struct batch *batch = unpark->batch;
+
+	batch_reset(batch);
+	while (batch->message_count < UNPARK_MESSAGES && !batch_is_full(batch)) {
+		struct message *message = &batch->messages[batch->message_count];
+		int64_t id;
+
+		if (!dlq_unpark_next(p->dlq, NULL, unpark->after_id, batch, &id, err))
 			return false;
-		if (!*out_id)
-			return true;
-		unpark->after_id = *out_id;
-		message = &unpark->batch->messages[0];
-		p->transform->ops->apply(p->transform, unpark->batch, message);
-		if (!is_parked_again(unpark->batch, message))
-			return true;
+		unpark->has_more = id != 0;
+		if (!id)
+			break;
+		unpark->after_id = id;
+		p->transform->ops->apply(p->transform, batch, message);
+		if (is_parked_again(batch, message))
+			leave_parked(batch, message);
+		else
+			unpark->ids[batch->message_count - 1] = id;
+	}
+	return true;
+}
+
+/* What the first ledger counted as received and parked is written, filtered or a letter from now on. After --from-start
+ * it does not know the message at all, and counts it as received. */
+static void move_counts(struct pipeline *p, struct ledger *added)
+{
+	uint64_t left = p->total.parked;
+
+	for (size_t i = 0; i <= p->table_count; i++) {
+		uint64_t moved = added[i].received < left ? added[i].received : left;
+
+		added[i].received -= moved;
+		added[i].parked -= moved; /* wraps: the sum with what is stored is what counts */
+		left -= moved;
 	}
 }
 
-/* What the first ledger counted as parked is written, filtered or a letter from now on. After --from-start it does not
- * know the message at all, and counts it as received. */
-static void move_counts(struct pipeline *p, struct ledger *added)
+/* Removes the messages of an earlier commit; ids that are gone do no harm. */
+static bool remove_messages(struct pipeline *p, struct span ids, struct error *err)
 {
-	struct ledger *entry = added;
+	bool is_fine = dlq_begin(p->dlq, err);
 
-	while (entry < &added[p->table_count] && !entry->received)
-		entry++;
-	if (p->total.parked == 0)
-		return;
-	entry->received--;
-	entry->parked--; /* wraps: the sum with what is stored is what counts */
+	for (size_t at = 0; is_fine && at + sizeof(int64_t) <= ids.len; at += sizeof(int64_t)) {
+		int64_t id;
+
+		memcpy(&id, ids.at + at, sizeof(id));
+		is_fine = dlq_unpark_done(p->dlq, id, err);
+	}
+	is_fine = is_fine && dlq_commit(p->dlq, err);
+	if (!is_fine)
+		dlq_rollback(p->dlq);
+	return is_fine;
 }
 
-static bool write_back(struct pipeline *p, struct unpark *unpark, int64_t id, const struct source_position *position,
-                       struct error *err)
+static bool write_back(struct pipeline *p, struct unpark *unpark, struct error *err)
 {
+	struct batch *batch = unpark->batch;
+	struct sink_state state;
 	struct ledger sum;
+	struct span ids = { (const char *)unpark->ids, batch->message_count * sizeof(unpark->ids[0]) };
 
-	unpark->batch->end = *position;
-	if (!pipeline_write_rows(p, unpark->batch, move_counts, &sum, err))
+	p->sink->ops->state(p->sink, &state);
+	batch->end = state.position;
+	batch->end.unparked = ids;
+	if (!pipeline_write_rows(p, batch, move_counts, &sum, err))
 		return false;
 	crash_point(unparked_written);
 	ledger_add(&p->total, &sum);
-	return dlq_begin(p->dlq, err) && dlq_unpark_done(p->dlq, id, err) && dlq_commit(p->dlq, err);
+	return remove_messages(p, ids, err);
 }
 
 bool pipeline_unpark(struct pipeline *p, struct error *err)
 {
-	struct unpark unpark = { .batch = batch_new() };
+	struct unpark unpark = { .batch = batch_new(), .has_more = true };
 	struct sink_state state;
-	int64_t id = 0;
 	bool is_fine;
 
 	p->sink->ops->state(p->sink, &state);
-	do {
-		is_fine = next_free(p, &unpark, &id, err);
-		if (is_fine && id)
-			is_fine = write_back(p, &unpark, id, &state.position, err);
-	} while (is_fine && id);
+	is_fine = !state.position.unparked.len || remove_messages(p, state.position.unparked, err);
+	while (is_fine && unpark.has_more) {
+		is_fine = fill(p, &unpark, err);
+		if (is_fine && unpark.batch->message_count)
+			is_fine = write_back(p, &unpark, err);
+	}
 	batch_free(unpark.batch);
 	progress_set_total(p->progress, &p->total);
 	return is_fine;

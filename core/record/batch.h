@@ -112,6 +112,7 @@ struct batch_note {
 struct source_position {
 	struct span identity;         /* e.g. device, inode, hash of the head, as JSON */
 	uint64_t offset, line;
+	struct span unparked;         /* ids of the parked messages that came back with this commit; see pipeline/unpark.c */
 };
 
 struct batch {

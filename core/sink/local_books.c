@@ -10,7 +10,7 @@
 
 static bool position_read(struct local_sink *sink, struct error *err)
 {
-	sqlite3_stmt *stmt = store_prepare(sink->store, "SELECT incarnation, identity, byte_offset, line FROM _weir_position "
+	sqlite3_stmt *stmt = store_prepare(sink->store, "SELECT incarnation, identity, byte_offset, line, unparked FROM _weir_position "
 	                                                "WHERE job=?1", err);
 	bool has_row = false;
 	bool is_fine;
@@ -25,6 +25,7 @@ static bool position_read(struct local_sink *sink, struct error *err)
 		sink->position.identity = arena_copy(sink->arena, store_blob(stmt, 1));
 		sink->position.offset = (uint64_t)sqlite3_column_int64(stmt, 2);
 		sink->position.line = (uint64_t)sqlite3_column_int64(stmt, 3);
+		sink->position.unparked = arena_copy(sink->arena, store_blob(stmt, 4));
 	}
 	sqlite3_finalize(stmt);
 	return is_fine;
@@ -108,7 +109,8 @@ bool books_read(struct local_sink *sink, struct error *err)
 bool books_write_position(struct local_sink *sink, const struct source_position *position, struct error *err)
 {
 	sqlite3_stmt *stmt = store_prepare(sink->store,
-		"INSERT OR REPLACE INTO _weir_position(job, incarnation, identity, byte_offset, line) VALUES(?1,?2,?3,?4,?5)", err);
+		"INSERT OR REPLACE INTO _weir_position(job, incarnation, identity, byte_offset, line, unparked) "
+		"VALUES(?1,?2,?3,?4,?5,?6)", err);
 	bool is_fine;
 
 	if (!stmt)
@@ -118,6 +120,7 @@ bool books_write_position(struct local_sink *sink, const struct source_position 
 	store_bind_blob(stmt, 3, position->identity);
 	sqlite3_bind_int64(stmt, 4, (int64_t)position->offset);
 	sqlite3_bind_int64(stmt, 5, (int64_t)position->line);
+	store_bind_blob(stmt, 6, position->unparked);
 	is_fine = store_run(sink->store, stmt, err);
 	sqlite3_finalize(stmt);
 	return is_fine;

@@ -144,6 +144,7 @@ static bool table_read(struct store *store, sqlite3_stmt *stmt, bool has_changel
 	out->schema.version = (uint32_t)sqlite3_column_int64(stmt, 3);
 	out->schema.notes = (uint32_t)sqlite3_column_int64(stmt, 4);
 	out->has_history_index = sqlite3_column_int(stmt, 5);
+	out->schema.history = arena_copy(arena, store_text(stmt, 6));
 	/* The columns that stand under its name are those of the table in its way. */
 	if (out->schema.notes & NOTE_NAME_COLLISION)
 		return true;
@@ -197,7 +198,7 @@ bool catalog_tables_read(struct store *store, const char *job, bool has_changelo
 
 	if (!tables_count(store, job, &count, err))
 		return false;
-	stmt = store_prepare(store, "SELECT number, source, name, version, notes, has_history_index FROM _weir_tables "
+	stmt = store_prepare(store, "SELECT number, source, name, version, notes, has_history_index, history FROM _weir_tables "
 	                            "WHERE job=?1 ORDER BY number", err);
 	if (!stmt)
 		return false;
@@ -216,8 +217,8 @@ static bool table_row_write(struct store *store, const char *job, uint32_t numbe
                             struct span changelog, struct error *err)
 {
 	sqlite3_stmt *stmt = store_prepare(store,
-		"INSERT OR REPLACE INTO _weir_tables(job, number, source, name, version, notes, changelog, has_history_index) "
-		"VALUES(?1,?2,?3,?4,?5,?6,?7,?8)", err);
+		"INSERT OR REPLACE INTO _weir_tables(job, number, source, name, version, notes, changelog, has_history_index, "
+		"history) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)", err);
 	bool is_fine;
 
 	if (!stmt)
@@ -230,6 +231,7 @@ static bool table_row_write(struct store *store, const char *job, uint32_t numbe
 	sqlite3_bind_int64(stmt, 6, table->schema.notes);
 	store_bind_text(stmt, 7, changelog);
 	sqlite3_bind_int(stmt, 8, table->has_history_index);
+	store_bind_text(stmt, 9, table->schema.history.at ? table->schema.history : SPAN(""));
 	is_fine = store_run(store, stmt, err);
 	sqlite3_finalize(stmt);
 	return is_fine;

@@ -199,23 +199,36 @@ static bool numbers_read(const struct fold *fold, struct numbered *numbers)
 	return true;
 }
 
+/* Puts each change where it belongs, in place: a step may fill most of the memory it is allowed. */
+static void changes_permute(struct change *items, struct numbered *numbers, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct change first = items[i];
+		size_t at = i;
+
+		while (numbers[at].at != i) {
+			size_t from = numbers[at].at;
+
+			items[at] = items[from];
+			numbers[at].at = (uint32_t)at;
+			at = from;
+		}
+		items[at] = first;
+		numbers[at].at = (uint32_t)at;
+	}
+}
+
 static bool fold_sort_numbers(struct fold *fold)
 {
 	struct numbered *numbers = memory_alloc((fold->count + 1) * sizeof(*numbers));
-	struct change *sorted;
+	bool is_fine = numbers_read(fold, numbers);
 
-	if (!numbers_read(fold, numbers)) {
-		free(numbers);
-		return false;
+	if (is_fine) {
+		qsort(numbers, fold->count, sizeof(*numbers), numbered_compare);
+		changes_permute(fold->items, numbers, fold->count);
 	}
-	qsort(numbers, fold->count, sizeof(*numbers), numbered_compare);
-	sorted = memory_alloc((fold->room + 1) * sizeof(*sorted));
-	for (size_t i = 0; i < fold->count; i++)
-		sorted[i] = fold->items[numbers[i].at];
-	free(fold->items);
 	free(numbers);
-	fold->items = sorted;
-	return true;
+	return is_fine;
 }
 
 void fold_sort(struct fold *fold, const struct table_schema *schema)

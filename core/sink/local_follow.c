@@ -205,6 +205,15 @@ static bool key_check(const struct replica *replica, const struct table_schema *
 	            "was made with", SPAN_ARG(replica->name));
 }
 
+/* SQLite takes 2,000 columns, and the position is one of them. */
+static bool width_check(const struct replica *replica, const struct table_schema *schema, struct error *err)
+{
+	if (schema->count < SCHEMA_COLUMNS_MAX)
+		return true;
+	return fail(err, ERROR_CONFIG, "too_many_columns", "table '%.*s' has %zu columns; a replica takes %d",
+	            SPAN_ARG(replica->name), schema->count, SCHEMA_COLUMNS_MAX - 1);
+}
+
 bool replica_follow(struct replica *replica, const struct table_schema *target, struct error *err)
 {
 	const struct table_schema *schema;
@@ -216,7 +225,7 @@ bool replica_follow(struct replica *replica, const struct table_schema *target, 
 	if (is_same(&replica->schema, schema))
 		return true;
 	replica_forget_statements(replica);
-	is_fine = key_check(replica, schema, err) && table_shape(replica, schema, err);
+	is_fine = width_check(replica, schema, err) && key_check(replica, schema, err) && table_shape(replica, schema, err);
 	is_fine = is_fine && catalog_columns_write(replica->store, replica->name, PART_TABLE, schema, err);
 	if (is_fine)
 		replica->schema = *schema_copy(replica->arena, schema);

@@ -2,34 +2,12 @@
  * The merger: changes above a replica's watermark, folded and sorted, become rows.
  * Reading and folding hold no lock; rows and watermark commit together.
  */
-#include "sink/local_private.h"
+#include "sink/merger_private.h"
 
 #include "base/crash.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define STEP_CHANGES_MAX 100000
-#define STEP_BYTES_MAX (24u << 20)
-#define REPLICAS_OPEN 16
-
-struct open_replica {
-	struct replica *replica;
-	sqlite3_stmt *read;
-};
-
-struct merger {
-	struct store *replica_store, *changelog_store;
-	struct arena *catalog;                 /* tables as of the last look */
-	struct catalog_table *tables;
-	size_t table_count;
-	char *job, *changelog_dataset;
-	struct arena *arena;                   /* of one step */
-	struct fold fold;
-	struct open_replica open[REPLICAS_OPEN];
-	size_t next_victim;
-};
 
 /*
  * Opening
@@ -104,15 +82,8 @@ void merger_close(struct merger *merger)
 }
 
 /*
- * Which table
+ * Replicas stay open from step to step
  */
-
-static bool catalog_refresh(struct merger *merger, struct error *err)
-{
-	arena_reset(merger->catalog);
-	return catalog_tables_read(merger->changelog_store, merger->job, true, merger->catalog, &merger->tables,
-	                           &merger->table_count, err);
-}
 
 static sqlite3_stmt *read_prepare(struct merger *merger, struct span changelog, struct error *err)
 {
@@ -150,179 +121,6 @@ static struct open_replica *replica_get(struct merger *merger, struct span name,
 	return replica_make(merger, name, place, err) ? place : NULL;
 }
 
-/* The watermark as stored, without opening the replica. */
-static bool watermark_read(struct store *store, struct span table, int64_t *out, struct error *err)
-{
-	sqlite3_stmt *stmt = store_prepare(store, "SELECT watermark FROM _weir_replica WHERE table_name=?1", err);
-	bool has_row = false;
-	bool is_fine;
-
-	if (!stmt)
-		return false;
-	store_bind_text(stmt, 1, table);
-	is_fine = store_step(store, stmt, &has_row, err);
-	if (is_fine)
-		*out = has_row ? sqlite3_column_int64(stmt, 0) : 0;
-	sqlite3_finalize(stmt);
-	return is_fine;
-}
-
-struct waiting {
-	int64_t changes;
-	int64_t since_us; /* when the first that waits was received */
-};
-
-static bool waiting_look(struct merger *merger, struct span name, int64_t watermark, struct waiting *out,
-                         struct error *err)
-{
-	struct text *sql = sql_new("SELECT (SELECT coalesce(max(rowid), 0) FROM ");
-	struct span changelog = changelog_name(merger->catalog, name);
-	sqlite3_stmt *stmt;
-	bool has_row = false;
-	bool is_fine;
-
-	sql_name(sql, changelog);
-	text_add(sql, "), (SELECT _weir_received FROM ");
-	sql_name(sql, changelog);
-	text_add(sql, " WHERE rowid > ?1 ORDER BY rowid LIMIT 1)");
-	if (!(stmt = sql_prepare(sql, merger->changelog_store, err)))
-		return false;
-	sqlite3_bind_int64(stmt, 1, watermark);
-	is_fine = store_step(merger->changelog_store, stmt, &has_row, err);
-	if (is_fine)
-		*out = (struct waiting){ sqlite3_column_int64(stmt, 0) - watermark, sqlite3_column_int64(stmt, 1) };
-	sqlite3_finalize(stmt);
-	return is_fine;
-}
-
-static bool table_waiting(struct merger *merger, const struct catalog_table *table, struct waiting *out,
-                          struct error *err)
-{
-	int64_t watermark;
-
-	*out = (struct waiting){ 0 };
-	if (!table->schema.key_count)
-		return true;
-	if (!watermark_read(merger->replica_store, table->schema.name, &watermark, err) ||
-	    !waiting_look(merger, table->schema.name, watermark, out, err))
-		return false;
-	if (out->changes < 0)
-		return fail(err, ERROR_BUG, "replica_ahead", "table '%.*s': its replica has merged %" PRId64 " changes more than "
-		            "the changelog holds", SPAN_ARG(table->schema.name), -out->changes);
-	return true;
-}
-
-bool merger_waiting(struct merger *merger, uint64_t *out_changes, struct error *err)
-{
-	uint64_t sum = 0;
-
-	if (!catalog_refresh(merger, err))
-		return false;
-	for (size_t i = 0; i < merger->table_count; i++) {
-		struct waiting waiting;
-
-		if (!table_waiting(merger, &merger->tables[i], &waiting, err))
-			return false;
-		sum += (uint64_t)waiting.changes;
-	}
-	*out_changes = sum;
-	return true;
-}
-
-/* The table that waits longest, or the named one; *out NULL: nothing waits. */
-static bool table_choose(struct merger *merger, const char *name, const struct catalog_table **out, bool *out_others,
-                         struct error *err)
-{
-	int64_t since_us = INT64_MAX;
-	size_t count = 0;
-
-	*out = NULL;
-	for (size_t i = 0; i < merger->table_count; i++) {
-		struct waiting waiting;
-
-		if (name && !span_is(merger->tables[i].schema.name, name))
-			continue;
-		if (!table_waiting(merger, &merger->tables[i], &waiting, err))
-			return false;
-		if (!waiting.changes)
-			continue;
-		count++;
-		if (waiting.since_us < since_us) {
-			since_us = waiting.since_us;
-			*out = &merger->tables[i];
-		}
-	}
-	*out_others = count > 1;
-	return true;
-}
-
-/*
- * Reading
- */
-
-static enum operation operation_read(struct span name)
-{
-	for (int i = 0; i < OPERATIONS; i++) {
-		if (span_is(name, operation_names[i]))
-			return (enum operation)i;
-	}
-	return OPERATIONS;
-}
-
-static bool change_read(struct merger *merger, sqlite3_stmt *stmt, struct change *out, struct error *err)
-{
-	struct span position = store_blob(stmt, 2);
-
-	*out = (struct change){
-		.key = store_blob(stmt, 1),
-		.position = (const unsigned char *)position.at,
-		.operation = operation_read(store_text(stmt, 3)),
-		.old_key = store_blob(stmt, 4),
-		.unavailable = store_text(stmt, 5),
-		.full_record = store_text(stmt, 6),
-	};
-	if (position.len != POSITION_BYTES || out->operation == OPERATIONS)
-		return fail(err, ERROR_BUG, "state_damaged", "the warehouse '%s' has a change without position or operation at "
-		            "rowid %" PRId64, merger->changelog_store->path, (int64_t)sqlite3_column_int64(stmt, 0));
-	return true;
-}
-
-/* A row event from before its table had a key is in no replica. */
-static bool is_keyless(const struct change *change, sqlite3_stmt *stmt)
-{
-	return sqlite3_column_int(stmt, 7) && change->operation != OP_TRUNCATE && change->operation != OP_DROP;
-}
-
-/* A step's changes into the fold; *out_end is the last rowid. */
-static bool changes_read(struct merger *merger, struct open_replica *place, int64_t *out_end, uint64_t *out_changes,
-                         bool *out_more, struct error *err)
-{
-	bool has_row = true;
-
-	*out_changes = 0;
-	*out_more = false;
-	*out_end = replica_watermark(place->replica);
-	sqlite3_bind_int64(place->read, 1, *out_end);
-	while (store_step(merger->changelog_store, place->read, &has_row, err)) {
-		struct change change;
-
-		*out_more = has_row && (*out_changes == STEP_CHANGES_MAX || arena_used(merger->arena) >= STEP_BYTES_MAX);
-		if (!has_row || *out_more) {
-			sqlite3_reset(place->read);
-			return true;
-		}
-		if (!change_read(merger, place->read, &change, err)) {
-			sqlite3_reset(place->read);
-			return false;
-		}
-		if (!is_keyless(&change, place->read))
-			fold_add(&merger->fold, replica_tide(place->replica), &change);
-		*out_end = sqlite3_column_int64(place->read, 0);
-		++*out_changes;
-	}
-	return false;
-}
-
 /*
  * Writing
  */
@@ -357,7 +155,7 @@ static bool watermark_check(struct merger *merger, const struct step *step, stru
 {
 	int64_t watermark;
 
-	if (!watermark_read(merger->replica_store, step->table->schema.name, &watermark, err))
+	if (!merger_watermark(merger, step->table->schema.name, &watermark, err))
 		return false;
 	if (watermark != replica_watermark(step->place->replica))
 		return fail(err, ERROR_TRANSIENT, "database_locked", "table '%.*s' is being merged by another process",
@@ -387,7 +185,7 @@ static bool step_run(struct merger *merger, struct step *step, struct error *err
 	if (!(step->place = replica_get(merger, step->table->schema.name, err)))
 		return false;
 	fold_clear(&merger->fold);
-	if (!changes_read(merger, step->place, &step->end, &changes, &step->result.has_more, err))
+	if (!merger_read(merger, step->place, &step->end, &changes, &step->result.has_more, err))
 		return false;
 	crash_point(merge_read);
 	step->result.changes = changes;
@@ -414,7 +212,7 @@ static bool step_undo(struct merger *merger)
 /* Schema and changes are those of one moment, so that no change is read whose columns are not known yet. */
 static bool changelog_freeze(struct merger *merger, struct error *err)
 {
-	return store_exec(merger->changelog_store, "BEGIN", err) && catalog_refresh(merger, err);
+	return store_exec(merger->changelog_store, "BEGIN", err) && merger_refresh(merger, err);
 }
 
 static void changelog_thaw(struct merger *merger)
@@ -426,7 +224,7 @@ static void changelog_thaw(struct merger *merger)
 static bool step_chosen(struct merger *merger, const char *table, struct step *step, bool *out_others,
                         struct error *err)
 {
-	if (!changelog_freeze(merger, err) || !table_choose(merger, table, &step->table, out_others, err))
+	if (!changelog_freeze(merger, err) || !merger_choose(merger, table, &step->table, out_others, err))
 		return false;
 	return !step->table || step_run(merger, step, err);
 }
@@ -470,7 +268,7 @@ static bool rebuild_steps(struct merger *merger, struct step *step, struct error
 		uint64_t changes, rows = 0;
 
 		fold_clear(&merger->fold);
-		if (!changes_read(merger, step->place, &step->end, &changes, &step->result.has_more, err))
+		if (!merger_read(merger, step->place, &step->end, &changes, &step->result.has_more, err))
 			return false;
 		history_set_end(step->history, step->end);
 		if (!replica_follow(step->place->replica, &step->table->schema, err) ||

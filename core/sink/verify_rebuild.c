@@ -80,25 +80,27 @@ static void add_look_back(struct text *sql, const struct verify *verify, const c
 	              "SELECT record FROM back WHERE carries LIMIT 1)");
 }
 
-static bool is_ever_listed(struct verify *verify, const char *name, bool *out, struct error *err)
+/* Which lists of unavailable columns there are at all. */
+static bool lists_make(struct verify *verify, bool *out_any, struct error *err)
 {
-	struct text *sql = sql_new("SELECT 1 FROM ");
+	struct text *sql = sql_new("CREATE TABLE main.lists AS SELECT DISTINCT _weir_unavailable AS list FROM ");
 	int64_t ignored;
+	bool has_row;
 
 	add_log(sql, verify);
-	text_add(sql, " WHERE rowid <= ?1 AND _weir_unavailable IS NOT NULL AND weir_lists(_weir_unavailable, ");
-	text_add(sql, name);
-	text_add(sql, ") LIMIT 1");
-	return verify_number(verify, sql, &ignored, out, err);
+	text_add(sql, " WHERE _weir_unavailable IS NOT NULL");
+	return store_exec(verify->store, "DROP TABLE IF EXISTS main.lists", err) &&
+	       verify_number(verify, sql, &ignored, &has_row, err) &&
+	       verify_number(verify, sql_new("SELECT 1 FROM main.lists LIMIT 1"), &ignored, out_any, err);
 }
 
-static bool has_lists(struct verify *verify, bool *out, struct error *err)
+static bool is_ever_listed(struct verify *verify, const char *name, bool *out, struct error *err)
 {
-	struct text *sql = sql_new("SELECT 1 FROM ");
+	struct text *sql = sql_new("SELECT 1 FROM main.lists WHERE weir_lists(list, ");
 	int64_t ignored;
 
-	add_log(sql, verify);
-	text_add(sql, " WHERE rowid <= ?1 AND _weir_unavailable IS NOT NULL LIMIT 1");
+	text_add(sql, name);
+	text_add(sql, ") LIMIT 1");
 	return verify_number(verify, sql, &ignored, out, err);
 }
 
@@ -128,7 +130,7 @@ static bool columns_add(struct text *sql, struct verify *verify, struct error *e
 {
 	bool may_be_listed;
 
-	if (!has_lists(verify, &may_be_listed, err))
+	if (!lists_make(verify, &may_be_listed, err))
 		return false;
 	for (size_t i = 0; i < verify->schema.count; i++) {
 		text_add(sql, i ? ", " : "");

@@ -63,6 +63,39 @@ size_t fields_read(struct member_order *order, const struct field_name *names, c
                    uint32_t object, struct value out[FIELDS], struct arena *arena, bool *out_new_order);
 bool object_duplicate(const struct json_doc *doc, uint32_t object, struct arena *arena, struct span *out_name);
 
+/* memcmp for names of a few bytes, fifty times a message: loads may overlap, so no loop is needed below 16. */
+static inline bool bytes_equal(const char *a, const char *b, size_t len)
+{
+	uint64_t x, y;
+	uint32_t v, w;
+
+	if (len > 16)
+		return memcmp(a, b, len) == 0;
+	if (len >= 8) {
+		memcpy(&x, a, 8);
+		memcpy(&y, b, 8);
+		if (x != y)
+			return false;
+		memcpy(&x, a + len - 8, 8);
+		memcpy(&y, b + len - 8, 8);
+		return x == y;
+	}
+	if (len >= 4) {
+		memcpy(&v, a, 4);
+		memcpy(&w, b, 4);
+		if (v != w)
+			return false;
+		memcpy(&v, a + len - 4, 4);
+		memcpy(&w, b + len - 4, 4);
+		return v == w;
+	}
+	for (size_t i = 0; i < len; i++) {
+		if (a[i] != b[i])
+			return false;
+	}
+	return true;
+}
+
 static inline bool value_is(const struct value *value, int kind)
 {
 	return value->doc && value->doc->tokens[value->token].kind == kind;

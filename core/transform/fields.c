@@ -108,7 +108,7 @@ size_t fields_read(struct member_order *order, const struct field_name *names, c
 		enum field field;
 
 		if (i < known && order->rows[i].len == raw.len && raw.len &&
-		    memcmp(order->rows[i].name, raw.at, raw.len) == 0) {
+		    bytes_equal(order->rows[i].name, raw.at, raw.len)) {
 			field = order->rows[i].field;
 		} else {
 			*out_new_order = true;

@@ -13,7 +13,7 @@ static bool shape_match(const struct shape *shape, const struct json_doc *doc, u
 		struct span raw = json_raw(doc, at);
 
 		if (i == shape->count || shape->members[i].name.len != raw.len ||
-		    memcmp(shape->members[i].name.at, raw.at, raw.len) != 0)
+		    !bytes_equal(shape->members[i].name.at, raw.at, raw.len))
 			return false;
 		tokens[i] = at + 1;
 	}

@@ -204,6 +204,11 @@ static bool column_follow(struct debezium *d, struct event *e, int column, const
 	return refuse_value(e, column, "type_mismatch", &fault);
 }
 
+static bool value_is_settled(const struct column *c, const struct bq_type *seen)
+{
+	return !c->is_provisional && seen->kind != BQ_INT64 && bq_type_equal(&c->type, seen);
+}
+
 /* Nothing tells how the value is written but itself. */
 static bool value_inferred(struct debezium *d, struct event *e, int column, const struct json_doc *doc, uint32_t token,
                            struct cell *out)
@@ -223,9 +228,9 @@ static bool value_inferred(struct debezium *d, struct event *e, int column, cons
 	}
 	if (e->table->more[column].is_fixed)
 		return value_convert(d, e, column, &from, doc, token, out);
-	/* A placeholder says nothing about the column's type. */
+	/* A placeholder says nothing about the column's type; and mostly the column is what the value says already. */
 	if (type_convert(&from, &seen, doc, token, d->placeholder, e->batch->arena, out, &fault) == CONVERT_OK &&
-	    out->kind == CELL_UNAVAILABLE)
+	    (out->kind == CELL_UNAVAILABLE || value_is_settled(&e->table->columns[column], &seen)))
 		return true;
 	if (!column_follow(d, e, column, &seen, doc, token))
 		return false;

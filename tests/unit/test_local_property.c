@@ -35,6 +35,7 @@ struct history {
 	uint64_t at;
 	int values;
 	bool is_wide;
+	bool has_text_key; /* then the replica is a table without rowid */
 };
 
 static uint64_t random_state;
@@ -106,6 +107,7 @@ static void history_make(struct history *h, bool has_table_events)
 	unsigned wide_at = dice(steps * 2);
 
 	memset(h, 0, sizeof(*h));
+	h->has_text_key = dice(3) == 0;
 	h->at = 10;
 	for (unsigned i = 0; i < steps; i++) {
 		h->is_wide = i >= wide_at;
@@ -145,13 +147,12 @@ static void history_print(const struct history *h)
 	}
 }
 
-static const char *const narrow[][2] = { { "id", "INT64" }, { "a", "INT64" }, { "big", "STRING" } };
-static const char *const wide[][2] = { { "id", "INT64" }, { "a", "STRING" }, { "big", "STRING" }, { "new", "BYTES" } };
-
-static void schema_say(struct world *world, bool is_wide, uint32_t version)
+static void schema_say(struct world *world, const struct history *h, bool is_wide, uint32_t version)
 {
-	batch_add_change(world->batch, 0,
-	                 schema_of(world->batch, "order", version, is_wide ? wide : narrow, is_wide ? 4 : 3, 1), "test");
+	const char *columns[][2] = { { "id", h->has_text_key ? "STRING" : "INT64" }, { "a", is_wide ? "STRING" : "INT64" },
+		                     { "big", "STRING" }, { "new", "BYTES" } };
+
+	batch_add_change(world->batch, 0, schema_of(world->batch, "order", version, columns, is_wide ? 4 : 3, 1), "test");
 }
 
 static struct span key_number(struct world *world, int key)
@@ -162,7 +163,7 @@ static struct span key_number(struct world *world, int key)
 	return key_one(world->batch, text);
 }
 
-static void event_put(struct world *world, const struct event *event)
+static void event_put(struct world *world, const struct history *h, const struct event *event)
 {
 	char json[256] = "";
 	char big[64];
@@ -170,8 +171,8 @@ static void event_put(struct world *world, const struct event *event)
 
 	snprintf(big, sizeof(big), event->is_unavailable ? "null" : "\"\\u0000'x%d\\\"\"", event->row.big);
 	if (event->key >= 0)
-		snprintf(json, sizeof(json), event->is_text ? "{\"id\":%d,\"a\":\"%d\",\"big\":%s}" : "{\"id\":%d,\"a\":%d,\"big\":%s}",
-		         event->key, event->row.a, big);
+		snprintf(json, sizeof(json), event->is_text ? "{\"id\":%s%d%s,\"a\":\"%d\",\"big\":%s}" : "{\"id\":%s%d%s,\"a\":%d,\"big\":%s}",
+		         h->has_text_key ? "\"" : "", event->key, h->has_text_key ? "\"" : "", event->row.a, big);
 	record = put(world, event->operation, event->at, event->ordinal,
 	             event->key < 0 ? (struct span){ 0 } : key_number(world, event->key),
 	             event->key < 0 || event->operation == OP_DELETE ? NULL : json);
@@ -225,12 +226,12 @@ static void play(struct world *world, const struct history *h, bool merges, uint
 {
 	bool is_wide = false;
 
-	schema_say(world, false, 1);
+	schema_say(world, h, false, 1);
 	for (size_t i = 0; i < h->count; i++) {
 		if (h->events[i].is_text && !is_wide)
-			schema_say(world, true, 2);
+			schema_say(world, h, true, 2);
 		is_wide = is_wide || h->events[i].is_text;
-		event_put(world, &h->events[i]);
+		event_put(world, h, &h->events[i]);
 		if (dice(4) == 0)
 			flush_batch(world);
 		if (merges && dice(6) == 0) {

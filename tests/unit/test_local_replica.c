@@ -257,6 +257,36 @@ static void merge_follows_several_tables_and_counts_what_waits(void **state)
 	world_end(&world);
 }
 
+static void widest_table_is_merged_and_verified(void **state)
+{
+	static char names[SCHEMA_COLUMNS_MAX][8];
+	static const char *columns[SCHEMA_COLUMNS_MAX][2];
+	struct world world;
+	struct merger *merger;
+	struct merge_result result;
+	struct error err = { 0 };
+
+	(void)state;
+	for (int i = 0; i < SCHEMA_COLUMNS_MAX; i++) {
+		snprintf(names[i], sizeof(names[i]), "c%d", i);
+		columns[i][0] = names[i];
+		columns[i][1] = "INT64";
+	}
+	world_make(&world, REPLICATION_MERGE, false);
+	begin(&world, "wide", (const char *const(*)[2])columns, SCHEMA_COLUMNS_MAX - 1, 1);
+	put(&world, OP_INSERT, 1, 0, key_one(world.batch, "1"), "{\"c0\":1,\"c1998\":5}");
+	settle(&world);
+	assert_string_equal(ask(&world, "shop", "SELECT c0, c1, c1998 FROM wide"), "1|NULL|5");
+	begin(&world, "wide", (const char *const(*)[2])columns, SCHEMA_COLUMNS_MAX, 1);
+	put(&world, OP_INSERT, 2, 0, key_one(world.batch, "2"), "{\"c0\":2}");
+	flush_batch(&world);
+	assert_non_null(merger = merger_open(&world.setup, &err));
+	assert_false(merger_step(merger, NULL, &result, &err));
+	assert_string_equal(err.code, "too_many_columns");
+	merger_close(merger);
+	world_end(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +298,7 @@ int main(void)
 		cmocka_unit_test(truncate_hides_smaller_never_equal),
 		cmocka_unit_test(dropped_table_is_readable_until_it_is_made_again),
 		cmocka_unit_test(old_event_does_not_bring_a_deleted_row_back),
+		cmocka_unit_test(widest_table_is_merged_and_verified),
 		cmocka_unit_test(merge_follows_several_tables_and_counts_what_waits),
 	};
 
