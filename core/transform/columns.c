@@ -69,14 +69,32 @@ static struct column *column_room(struct table *table)
 	return &table->columns[count];
 }
 
+/* Types live as long as the table: a STRUCT's fields are copied there, for the schema block may be forgotten. */
+static void type_keep(struct arena *arena, const struct bq_type *type, struct bq_type *out)
+{
+	struct bq_field *fields = NULL;
+
+	if (type->field_count)
+		fields = arena_alloc(arena, type->field_count * sizeof(*fields));
+	for (size_t i = 0; i < type->field_count; i++) {
+		fields[i].name = arena_copy(arena, type->fields[i].name);
+		type_keep(arena, &type->fields[i].type, &fields[i].type);
+	}
+	*out = *type;
+	out->fields = fields;
+}
+
 static void column_type_first(struct event *e, struct column *column, const struct column_rule *rule,
                               const struct source_type *from)
 {
-	if (rule->has_type)
+	struct bq_type type;
+
+	if (rule->has_type) {
 		column->type = rule->type;
-	else if (from)
-		type_default(from, e->table->arena, &column->type);
-	else {
+	} else if (from) {
+		type_default(from, e->batch->arena, &type);
+		type_keep(e->table->arena, &type, &column->type);
+	} else {
 		column->type = (struct bq_type){ .kind = BQ_STRING };
 		column->is_provisional = column->is_inferred = true;
 		e->table->schema.notes |= NOTE_INFERRED;
@@ -132,21 +150,6 @@ void columns_of_rule(struct debezium *d, struct event *e)
 bool column_may_change(const struct debezium *d, const struct table *table, int column)
 {
 	return d->options->schema_changes == SCHEMA_ADD && !table->more[column].is_fixed;
-}
-
-/* Types live as long as the table: a STRUCT's fields are copied there. */
-static void type_keep(struct arena *arena, const struct bq_type *type, struct bq_type *out)
-{
-	struct bq_field *fields = NULL;
-
-	if (type->field_count)
-		fields = arena_alloc(arena, type->field_count * sizeof(*fields));
-	for (size_t i = 0; i < type->field_count; i++) {
-		fields[i].name = arena_copy(arena, type->fields[i].name);
-		type_keep(arena, &type->fields[i].type, &fields[i].type);
-	}
-	*out = *type;
-	out->fields = fields;
 }
 
 static void column_tell(struct event *e, const struct column *column)

@@ -212,6 +212,35 @@ static void test_a_schema_block_tells_types_and_is_known_again(void **state)
 	rig_close(&rig);
 }
 
+/* One block more than are kept: all are forgotten, and nothing that was learned from them. */
+static void test_more_schema_blocks_than_are_kept(void **state)
+{
+	static const char format[] =
+		"{\"schema\":{\"type\":\"struct\",\"fields\":[{\"type\":\"struct\",\"fields\":[" ID
+		",{\"type\":\"struct\",\"name\":\"io.debezium.data.geometry.Point\",\"fields\":[{\"type\":\"double\",\"field\":"
+		"\"x\"},{\"type\":\"double\",\"field\":\"y\"}],\"field\":\"p\"}],\"field\":\"after\",\"version\":%d}]},\"payload\":%s}";
+	char body[1024];
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig, "");
+	for (int i = 0; i < 1002; i++) {
+		snprintf(body, sizeof(body), format, i, ROW("t", 1, "{\"id\":1,\"p\":{\"x\":1.5,\"y\":2}}"));
+		struct message *m = rig_message(&rig, body, "{\"id\":1}");
+
+		m->body = arena_copy(rig.batch->arena, m->body);
+		rig_apply(&rig, m);
+	}
+	row_is(&rig, &rig.batch->messages[0], "{\"id\":1,\"p\":\"{\\\"x\\\":1.5,\\\"y\\\":2}\"}");
+	assert_true(span_equal(rig_record(&rig, &rig.batch->messages[1001], 0)->full_record, rig.batch->records[0].full_record));
+	rig_type_is(&rig, "t", "p", "STRUCT<x FLOAT64, y FLOAT64>");
+	assert_null(rig.batch->changes->next);
+	/* The table's own schema does not lean on what was forgotten. */
+	row_is(&rig, rig_send(&rig, ROW("t", 1, "{\"id\":2,\"q\":1}"), ""), "{\"id\":2,\"q\":1}");
+	rig_type_is(&rig, "t", "p", "STRUCT<x FLOAT64, y FLOAT64>");
+	rig_close(&rig);
+}
+
 static void test_a_changed_block_adds_and_widens(void **state)
 {
 	struct rig rig;
@@ -406,6 +435,7 @@ int main(void)
 		cmocka_unit_test(test_placeholders_are_listed_and_say_nothing_of_the_type),
 		cmocka_unit_test(test_a_date_beyond_the_year_9999_is_null_and_counted),
 		cmocka_unit_test(test_a_schema_block_tells_types_and_is_known_again),
+		cmocka_unit_test(test_more_schema_blocks_than_are_kept),
 		cmocka_unit_test(test_a_changed_block_adds_and_widens),
 		cmocka_unit_test(test_a_schema_file_tells_columns_and_keys),
 		cmocka_unit_test(test_column_types_override_all_else),
