@@ -138,7 +138,9 @@ bool baseline_play(const struct baseline *baseline, struct bench_run *out, struc
 	bool is_fine = play(baseline, script, (size_t)info.st_size, err);
 
 	if (is_fine)
-		*out = (struct bench_run){ bench_now_s() - begun_s, bench_cpu_s() - begun_cpu_s, baseline->rows, baseline->rows };
+		*out = (struct bench_run){
+			.wall_s = bench_now_s() - begun_s, .cpu_s = bench_cpu_s() - begun_cpu_s, .rows = baseline->rows,
+		};
 	munmap(script, (size_t)info.st_size);
 	return is_fine;
 }

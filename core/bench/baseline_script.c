@@ -13,7 +13,7 @@
 
 static bool last_row(sqlite3 *db, const char *changelog, int64_t *out, struct error *err)
 {
-	OWNED(text) sql = text_new(BASELINE_BASELINE_SQL_MAX);
+	OWNED(text) sql = text_new(BASELINE_SQL_MAX);
 	sqlite3_stmt *stmt;
 
 	text_add(sql, "SELECT coalesce(max(rowid), 0) FROM ");
@@ -28,8 +28,8 @@ static bool last_row(sqlite3 *db, const char *changelog, int64_t *out, struct er
 /* Table and indexes as the engine made them; those of a copied file are there already. */
 static bool define(struct recorder *r, size_t file, const char *table, struct error *err)
 {
-	sqlite3_stmt *stmt = recorder_prepare(r->run[file], "SELECT sql FROM sqlite_master WHERE tbl_name=?1 AND sql IS NOT NULL "
-	                             "ORDER BY type DESC", err);
+	sqlite3_stmt *stmt = recorder_prepare(r->run[file], "SELECT sql FROM sqlite_master WHERE tbl_name=?1 "
+	                                      "AND sql IS NOT NULL ORDER BY type DESC", err);
 
 	if (!stmt)
 		return false;
@@ -107,7 +107,7 @@ static bool record_table(struct recorder *r, struct table *table, struct error *
 static bool record_tables(struct recorder *r, struct error *err)
 {
 	sqlite3_stmt *stmt = recorder_prepare(r->run[CHANGELOG], "SELECT changelog, name FROM _weir_tables "
-	                             "WHERE changelog IS NOT NULL ORDER BY number", err);
+	                                      "WHERE changelog IS NOT NULL ORDER BY number", err);
 	bool is_fine = stmt;
 
 	while (is_fine && sqlite3_step(stmt) == SQLITE_ROW) {

@@ -35,8 +35,9 @@ uint16_t put_statement(struct recorder *r, char file, const struct text *sql)
 
 static void put_value(struct recorder *r, sqlite3_stmt *row, int column)
 {
-	static const char kinds[] = { [SQLITE_INTEGER] = 'I', [SQLITE_FLOAT] = 'F', [SQLITE_TEXT] = 'T', [SQLITE_BLOB] = 'X',
-		[SQLITE_NULL] = 'N' };
+	static const char kinds[] = {
+		[SQLITE_INTEGER] = 'I', [SQLITE_FLOAT] = 'F', [SQLITE_TEXT] = 'T', [SQLITE_BLOB] = 'X', [SQLITE_NULL] = 'N',
+	};
 	char kind = kinds[sqlite3_column_type(row, column)];
 	int64_t number = kind == 'I' ? sqlite3_column_int64(row, column) : 0;
 	double real = kind == 'F' ? sqlite3_column_double(row, column) : 0;
@@ -47,7 +48,8 @@ static void put_value(struct recorder *r, sqlite3_stmt *row, int column)
 	} else if (kind == 'F') {
 		put_bytes(r, &real, sizeof(real));
 	} else if (kind != 'N') {
-		const void *at = kind == 'T' ? (const void *)sqlite3_column_text(row, column) : sqlite3_column_blob(row, column);
+		/* Gives a text as it is stored, too. */
+		const void *at = sqlite3_column_blob(row, column);
 
 		put_length(r, (size_t)sqlite3_column_bytes(row, column));
 		put_bytes(r, at, (size_t)sqlite3_column_bytes(row, column));

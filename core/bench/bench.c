@@ -10,12 +10,29 @@
 
 /* Rows without a function belong to parts of weir that do not exist yet. */
 static const struct bench_row rows[] = {
-	{ "encode", "cpu_s_per_million", "jansson_decode", LESS_IS_BETTER, false, MILLION, false, bench_encode },
-	{ "encode_schema_block", "cpu_s_per_million", "jansson_decode", LESS_IS_BETTER, false, MILLION, true, bench_encode },
-	{ "changelog", "changes_per_s", "sqlite_append", MORE_IS_BETTER, false, MILLION, false, bench_changelog },
-	{ "replica", "changes_per_s", "sqlite_two_writes", MORE_IS_BETTER, false, MILLION, false, bench_replica },
-	{ "replica_10m", "changes_per_s", "sqlite_two_writes", MORE_IS_BETTER, true, 10 * MILLION, false, bench_replica },
-	{ "feed_memory", "mib", NULL, LESS_IS_BETTER, false, MILLION, false, bench_feed_memory },
+	{
+		.name = "encode", .unit = "cpu_s_per_million", .baseline = "jansson_decode", .order = LESS_IS_BETTER,
+		.rows = MILLION, .run = bench_encode,
+	},
+	{
+		.name = "encode_schema_block", .unit = "cpu_s_per_million", .baseline = "jansson_decode",
+		.order = LESS_IS_BETTER, .rows = MILLION, .has_schema = true, .run = bench_encode,
+	},
+	{
+		.name = "changelog", .unit = "changes_per_s", .baseline = "sqlite_append", .order = MORE_IS_BETTER,
+		.rows = MILLION, .run = bench_changelog,
+	},
+	{
+		.name = "replica", .unit = "changes_per_s", .baseline = "sqlite_two_writes", .order = MORE_IS_BETTER,
+		.rows = MILLION, .run = bench_replica,
+	},
+	{
+		.name = "replica_10m", .unit = "changes_per_s", .baseline = "sqlite_two_writes", .order = MORE_IS_BETTER,
+		.rows = 10 * MILLION, .is_only_named = true, .run = bench_replica,
+	},
+	{
+		.name = "feed_memory", .unit = "mib", .order = LESS_IS_BETTER, .rows = MILLION, .run = bench_feed_memory,
+	},
 	{ .name = "idle_jobs" },
 	{ .name = "idle_jobs_cpu" },
 	{ .name = "grpc_echo" },

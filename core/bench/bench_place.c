@@ -84,7 +84,9 @@ static void warn_of_memory(const struct bench *bench)
 {
 	struct statfs info;
 
-	if (statfs(bench->folder, &info) == 0 && ((unsigned long)info.f_type == TMPFS || (unsigned long)info.f_type == RAMFS))
+	if (statfs(bench->folder, &info) != 0)
+		return;
+	if ((unsigned long)info.f_type == TMPFS || (unsigned long)info.f_type == RAMFS)
 		fprintf(stderr, "weir: note: '%s' lies in memory: figures of databases say nothing about a disk; set WEIR_HOME "
 		        "to a folder on one\n", bench->folder);
 }

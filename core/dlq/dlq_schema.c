@@ -58,8 +58,9 @@ static const char version_1[] =
 	"CREATE TABLE timeline (id INTEGER PRIMARY KEY, tbl TEXT NOT NULL, version INTEGER, change TEXT, columns TEXT,"
 	" origin INTEGER, place INTEGER, line INTEGER, message_id TEXT, publish TEXT, at INTEGER,"
 	" UNIQUE (tbl, version, change, origin, place));"
-	"CREATE TABLE notes (tbl TEXT, code TEXT, col TEXT, count INTEGER, text TEXT, first INTEGER, last INTEGER,"
-	" PRIMARY KEY (tbl, code, col)) WITHOUT ROWID;"
+	"CREATE TABLE notes (tbl TEXT, code TEXT, col TEXT, count INTEGER NOT NULL, fresh INTEGER NOT NULL, text TEXT,"
+	" first INTEGER, last INTEGER, PRIMARY KEY (tbl, code, col)) WITHOUT ROWID;"
+	"CREATE TABLE notes_of (id INTEGER PRIMARY KEY CHECK (id = 1), place INTEGER NOT NULL);"
 	"CREATE TABLE job (id INTEGER PRIMARY KEY CHECK (id = 1), state TEXT, code TEXT, sentence TEXT, at INTEGER);";
 
 static const char *const migrations[] = { version_1 };
@@ -133,10 +134,15 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[TIMELINE_LIST] = "SELECT t.tbl, t.version, t.change, t.columns, o.kind, o.file, t.line, t.place, t.message_id,"
 	                  " t.publish, t.at FROM timeline t LEFT JOIN origins o ON o.id = t.origin"
 	                  " WHERE ?1 IS NULL OR t.tbl = ?1 ORDER BY t.id",
-	[NOTE_ADD] = "INSERT INTO notes (tbl, code, col, count, text, first, last) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)"
-	             " ON CONFLICT DO UPDATE SET count = count + ?4, text = ?5, last = ?6",
-	[NOTE_LIST] = "SELECT tbl, code, col, count, text, first, last FROM notes WHERE ?1 IS NULL OR tbl = ?1"
-	              " ORDER BY tbl, first, code, col",
+	/* What a batch counted is fresh until the next batch shows that it was committed. */
+	[NOTE_ADD] = "INSERT INTO notes (tbl, code, col, count, fresh, text, first, last) VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, ?6)"
+	             " ON CONFLICT DO UPDATE SET fresh = fresh + ?4, text = ?5, last = ?6",
+	[NOTE_PLACE] = "SELECT place FROM notes_of WHERE id = 1",
+	[NOTE_SET_PLACE] = "INSERT OR REPLACE INTO notes_of (id, place) VALUES (1, ?1)",
+	[NOTE_KEEP] = "UPDATE notes SET count = count + fresh, fresh = 0 WHERE fresh > 0",
+	[NOTE_DROP] = "UPDATE notes SET fresh = 0 WHERE fresh > 0",
+	[NOTE_LIST] = "SELECT tbl, code, col, count + fresh, text, first, last FROM notes"
+	              " WHERE (?1 IS NULL OR tbl = ?1) AND count + fresh > 0 ORDER BY tbl, first, code, col",
 
 	[JOB_SET] = "INSERT INTO job (id, state, code, sentence, at) VALUES (1, ?1, ?2, ?3, ?4)"
 	            " ON CONFLICT DO UPDATE SET state = ?1, code = ?2, sentence = ?3, at = ?4",

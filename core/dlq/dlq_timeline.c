@@ -63,6 +63,48 @@ bool dlq_schema_changed(struct dlq *dlq, const char *table, const struct table_s
 	return dlq_run(dlq, stmt, err);
 }
 
+static bool notes_place(struct dlq *dlq, bool *out_is_known, uint64_t *out_place, struct error *err)
+{
+	sqlite3_stmt *stmt = dlq_statement(dlq, NOTE_PLACE, err);
+
+	if (!stmt || !dlq_row(dlq, stmt, out_is_known, err))
+		return false;
+	*out_place = *out_is_known ? (uint64_t)sqlite3_column_int64(stmt, 0) : 0;
+	sqlite3_reset(stmt);
+	return true;
+}
+
+static bool notes_run(struct dlq *dlq, bool was_committed, struct error *err)
+{
+	sqlite3_stmt *stmt = dlq_statement(dlq, was_committed ? NOTE_KEEP : NOTE_DROP, err);
+
+	return stmt && dlq_run(dlq, stmt, err);
+}
+
+bool dlq_notes_settle(struct dlq *dlq, uint64_t committed, struct error *err)
+{
+	bool is_known;
+	uint64_t place;
+
+	return notes_place(dlq, &is_known, &place, err) && (!is_known || notes_run(dlq, place <= committed, err));
+}
+
+bool dlq_notes_begin(struct dlq *dlq, uint64_t place, struct error *err)
+{
+	bool is_known;
+	uint64_t before;
+	sqlite3_stmt *stmt;
+
+	/* The same place again is the same batch, written once more. */
+	if (!notes_place(dlq, &is_known, &before, err) || (is_known && !notes_run(dlq, before != place, err)))
+		return false;
+	stmt = dlq_statement(dlq, NOTE_SET_PLACE, err);
+	if (!stmt)
+		return false;
+	dlq_bind_count(stmt, 1, place);
+	return dlq_run(dlq, stmt, err);
+}
+
 bool dlq_note(struct dlq *dlq, const char *table, struct span column, const char *code, uint64_t count,
               const char *text, struct error *err)
 {

@@ -193,16 +193,14 @@ static void take_hello(struct session *session, const json_t *frame)
 	                               "access", access_name(session->access), "pid", (int)getpid()));
 }
 
-static void take_frame(struct session *session, char *line)
+/* False: the frame must wait, a call is still running. Its thread is the socket's only writer meanwhile. */
+static bool take_frame(struct session *session, const json_t *frame)
 {
-	json_t *frame = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
 	struct error err = { 0 };
 
-	if (session->call && !json_object_get(frame, "cancel")) {
-		/* The call's thread writes to this socket: a second writer would mix lines. One call at a time is the
-		 * protocol; whoever breaks it is left. */
-		session->is_closing = true;
-	} else if (!json_is_object(frame)) {
+	if (session->call && !json_object_get(frame, "cancel"))
+		return false;
+	if (!json_is_object(frame)) {
 		fail(&err, ERROR_USAGE, "bad_frame", "a frame is one JSON object a line");
 		send_error(session, 0, &err);
 		session->is_closing = true;
@@ -214,7 +212,16 @@ static void take_frame(struct session *session, char *line)
 	} else {
 		start_call(session, frame);
 	}
+	return true;
+}
+
+static bool take_line(struct session *session, const char *line, size_t len)
+{
+	json_t *frame = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
+	bool is_taken = take_frame(session, frame);
+
 	json_decref(frame);
+	return is_taken;
 }
 
 static void take_lines(struct session *session)
@@ -223,13 +230,12 @@ static void take_lines(struct session *session)
 	char *end = session->buffer + session->used;
 	char *newline;
 
-	while (!session->is_closing && (newline = memchr(at, '\n', (size_t)(end - at)))) {
-		*newline = '\0';
-		take_frame(session, at);
+	while (!session->is_closing && (newline = memchr(at, '\n', (size_t)(end - at))) &&
+	       take_line(session, at, (size_t)(newline - at)))
 		at = newline + 1;
-	}
 	session->used = (size_t)(end - at);
-	memmove(session->buffer, at, session->used);
+	if (session->used)
+		memmove(session->buffer, at, session->used);
 	if (session->used > FRAME_BYTES_MAX)
 		session->is_closing = true;
 }
@@ -278,8 +284,10 @@ void server_sweep(struct engine *engine, int64_t now_ms)
 	while (*link) {
 		struct session *session = *link;
 
-		if (session->call && atomic_load(&session->call_has_ended))
+		if (session->call && atomic_load(&session->call_has_ended)) {
 			end_call(session);
+			take_lines(session);
+		}
 		if (!session->has_greeted && now_ms > session->hello_until_ms)
 			session->is_closing = true;
 		if (session->call || !session->is_closing) {

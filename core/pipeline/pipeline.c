@@ -157,6 +157,8 @@ static bool store_changes(struct pipeline *p, const struct batch *batch, bool *i
 		if (!dlq_schema_changed(p->dlq, pipeline_table_name(p, c->table), c->schema, c->why, by, err))
 			return false;
 	}
+	if (batch->notes && !dlq_notes_begin(p->dlq, batch->end.offset, err))
+		return false;
 	for (const struct batch_note *n = batch->notes; n; n = n->next) {
 		if (!dlq_note(p->dlq, pipeline_table_name(p, n->table), n->column, n->code, n->count, n->text, err))
 			return false;
