@@ -9,7 +9,8 @@
 #include <sodium.h>
 #include <stdlib.h>
 
-/* Pulls until the batch is full or the feed ends. */
+/* Pulls until the batch is full or the feed ends. The mark ends the batch for the source, too: it may still hold bytes
+ * in the batch's arena. */
 static bool fill(struct pass *pass, struct source *source, struct transform *transform, struct batch *batch,
                  struct error *err)
 {
@@ -31,6 +32,7 @@ static bool fill(struct pass *pass, struct source *source, struct transform *tra
 			transform->ops->apply(transform, batch, message);
 		message->json = NULL;
 	}
+	source->ops->mark(source, batch);
 	return bench_cancelled(pass->bench, err);
 }
 
