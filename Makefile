@@ -15,7 +15,7 @@ PACKAGES := build-essential pkg-config python3 libsqlite3-dev libjansson-dev lib
 TEST_PACKAGES := libcmocka-dev clang libclang-rt-dev sqlite3 socat
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Wwrite-strings \
-	-Wpointer-arith -Wundef -Wswitch-enum
+	-Wpointer-arith -Wundef -Wswitch-enum -Wno-missing-field-initializers
 HARDENING := -fstack-protector-strong -fPIE -fno-strict-aliasing
 OPTIMISE := -O2
 CC := gcc

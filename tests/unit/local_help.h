@@ -158,7 +158,7 @@ static inline void write_batch(struct world *world)
 static inline void commit_batch(struct world *world)
 {
 	struct error err = { 0 };
-	struct source_position position = { SPAN("feed"), world->line * 100, world->line };
+	struct source_position position = { .identity = SPAN("feed"), .offset = world->line * 100, .line = world->line };
 	struct sink_state state;
 
 	memset(world->added, 0, sizeof(world->added));
