@@ -86,10 +86,12 @@ replicate() {
 	echo "\$ weir run ${args[*]}"
 	# An interrupt is the engine's: it drains the job, and the rest is shown as far as it came.
 	exec 3>&1
-	result=$(cd "$job" && "$weir" run "${args[@]}" | (trap '' INT; tee /dev/fd/3); exit "${PIPESTATUS[0]}")
+	trap : INT
+	result=$(trap : INT; cd "$job" && "$weir" run "${args[@]}" | (trap '' INT; tee /dev/fd/3); exit "${PIPESTATUS[0]}")
 	# 1 only says that something needs you: the demo has dead letters.
 	[ $? -le 1 ] || complain "the job failed"
 	exec 3>&-
+	trap - INT
 }
 
 # The table with the most letters. The demo's own tables have plain names, which need no JSON reader.

@@ -259,7 +259,7 @@ static void merge_follows_several_tables_and_counts_what_waits(void **state)
 
 static void widest_table_is_merged_and_verified(void **state)
 {
-	static char names[SCHEMA_COLUMNS_MAX][8];
+	static char names[SCHEMA_COLUMNS_MAX][16];
 	static const char *columns[SCHEMA_COLUMNS_MAX][2];
 	struct world world;
 	struct merger *merger;
