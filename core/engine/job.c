@@ -74,6 +74,18 @@ static bool has_run(const struct home *home, const char *name)
 	return exists;
 }
 
+/* A line a difference becomes a list. */
+static char *one_line(char *lines)
+{
+	size_t len = strlen(lines);
+
+	if (len && lines[len - 1] == '\n')
+		lines[len - 1] = '\0';
+	for (char *at = lines; (at = strchr(at, '\n')); at++)
+		*at = ';';
+	return lines;
+}
+
 static bool may_replace(const struct home *home, const struct job_options *options, const char *old_text,
                         const char *new_text, bool replace, struct error *err)
 {
@@ -81,7 +93,7 @@ static bool may_replace(const struct home *home, const struct job_options *optio
 
 	if (replace || !has_run(home, options->name))
 		return true;
-	difference = job_options_difference(old_text, new_text);
+	difference = one_line(job_options_difference(old_text, new_text));
 	fail(err, ERROR_CONFIG, "job_differs", "job '%s' is registered with other content (%s); --replace takes the new one",
 	     options->name, difference);
 	free(difference);

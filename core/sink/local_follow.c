@@ -208,10 +208,10 @@ static bool key_check(const struct replica *replica, const struct table_schema *
 /* SQLite takes 2,000 columns, and the position is one of them. */
 static bool width_check(const struct replica *replica, const struct table_schema *schema, struct error *err)
 {
-	if (schema->count < SCHEMA_COLUMNS_MAX)
+	if (schema->count <= SCHEMA_COLUMNS_MAX)
 		return true;
 	return fail(err, ERROR_CONFIG, "too_many_columns", "table '%.*s' has %zu columns; a replica takes %d",
-	            SPAN_ARG(replica->name), schema->count, SCHEMA_COLUMNS_MAX - 1);
+	            SPAN_ARG(replica->name), schema->count, SCHEMA_COLUMNS_MAX);
 }
 
 bool replica_follow(struct replica *replica, const struct table_schema *target, struct error *err)

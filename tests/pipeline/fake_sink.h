@@ -196,7 +196,8 @@ static inline bool fake_sink_forget(struct sink *sink, struct error *err)
 	struct stored *stored = &((struct fake_sink *)sink)->world->stored;
 
 	(void)err;
-	stored->position = (struct source_position){ .identity = stored->position.identity };
+	stored->position = (struct source_position){ .offset = 0 };
+	stored->is_known = false;
 	memset(stored->ledgers, 0, sizeof(stored->ledgers));
 	return true;
 }
@@ -220,7 +221,7 @@ static inline struct sink *fake_sink_open(const struct sink_setup *setup, struct
 	fake->sink.ops = &fake_sink;
 	fake->world = world_of(setup->options);
 	stored = &fake->world->stored;
-	if (!stored->is_known)
+	if (!stored->is_known) /* the next commit keeps it */
 		snprintf(stored->incarnation, sizeof(stored->incarnation), "%s", setup->incarnation);
 	return &fake->sink;
 }

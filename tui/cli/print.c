@@ -53,13 +53,13 @@ static void print_group(const json_t *group, struct printer_state *state)
 		return;
 	}
 	if (!state->count++)
-		puts("GROUP  COUNT STATE       CODE                     TABLE                    COLUMN       SAMPLE");
+		puts("GROUP  COUNT STATE       CODE                     TABLE                    COLUMN       SAMPLE"); /* the id of one of its letters */
 	printf("%5lld %6lld ", number(group, "group"), number(group, "count"));
 	state_cell(group);
 	cell(group, "code", 24);
 	cell(group, "table", 24);
 	cell(group, "column", 12);
-	last_cell(group, "sample");
+	printf("%6lld\n", number(group, "sample"));
 }
 
 static void print_letter(const json_t *letter, struct printer_state *state)
