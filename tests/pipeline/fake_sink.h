@@ -11,6 +11,7 @@
 struct fake_sink {
 	struct sink sink;
 	struct world *world;
+	char incarnation[40]; /* of the store that is there now; kept with the next commit */
 };
 
 static inline struct sink *fake_sink_open(const struct sink_setup *setup, struct error *err);
@@ -54,7 +55,8 @@ static inline bool sink_turns_away(const struct world *world, const struct batch
 	int ordinal = record->position[POSITION_BYTES - 1];
 	const struct rule *refuse = rule_find(world, "sink", "refuse", message->id, ordinal);
 	const struct rule *park = rule_find(world, "sink", "park", message->id, ordinal);
-	const struct rule *rule = refuse ? refuse : park;
+	const struct rule *all = rule_find(world, "sink", "park-all", world->staged.tables[record->table]->name, -1);
+	const struct rule *rule = refuse ? refuse : park ? park : all;
 	struct refusal *refusal;
 
 	if (!rule)
@@ -169,6 +171,7 @@ static inline bool fake_sink_commit(struct sink *sink, const struct source_posit
 	staged->position.identity = arena_copy(world->arena, position->identity);
 	staged->position.unparked = arena_copy(world->arena, position->unparked);
 	staged->is_known = true;
+	memcpy(staged->incarnation, ((struct fake_sink *)sink)->incarnation, sizeof(staged->incarnation));
 	check_nothing_is_missing(world, staged);
 	if (world->commit_failure[0]) {
 		fail(err, ERROR_TRANSIENT, world->commit_failure, "the sink was told to fail");
@@ -215,14 +218,11 @@ static const struct sink_ops fake_sink = {
 static inline struct sink *fake_sink_open(const struct sink_setup *setup, struct error *err)
 {
 	struct fake_sink *fake = memory_zalloc(sizeof(*fake));
-	struct stored *stored;
 
 	(void)err;
 	fake->sink.ops = &fake_sink;
 	fake->world = world_of(setup->options);
-	stored = &fake->world->stored;
-	if (!stored->is_known) /* the next commit keeps it */
-		snprintf(stored->incarnation, sizeof(stored->incarnation), "%s", setup->incarnation);
+	snprintf(fake->incarnation, sizeof(fake->incarnation), "%s", setup->incarnation);
 	return &fake->sink;
 }
 

@@ -99,7 +99,7 @@ static inline uint32_t fake_table(struct fake_transform *fake, struct batch *bat
 			return (uint32_t)i;
 	}
 	assert_true(fake->table_count < TABLES_MOST);
-	snprintf(fake->tables[fake->table_count], NAME_ROOM, "%s", name);
+	snprintf(fake->tables[fake->table_count], NAME_ROOM, "%.20s", name);
 	batch_add_change(batch, (uint32_t)fake->table_count, &schema, "new table");
 	return (uint32_t)fake->table_count++;
 }

@@ -6,7 +6,7 @@
  *   source deliver a b c          source fail CODE
  *   transform|sink refuse b CODE [TEXT]  | park b CODE | accept b      (b#1: record 1 of message b)
  *   transform choke|filter|note b CODE [TEXT] | split b 2 | table b NAME
- *   sink fail CODE | fail-commit CODE    (the next time only)
+ *   sink fail CODE | fail-commit CODE    (the next time only)  | park-all TABLE CODE
  *   batch 3 | limit park BYTES
  *   open [from-start] | close | write | again | unpark | kill before-commit|after-commit
  *   lose letters | parked | store
@@ -263,8 +263,11 @@ static const struct verb verbs[] = {
 	{ "expect", NULL, play_expect },
 };
 
+/* A step that fails must be expected by the next line. */
 static inline void play(struct world *world, const struct words *words)
 {
+	if (world->err.code[0] && strcmp(words->at[0], "expect") != 0)
+		SAY_FAIL(world, "before it: %s: %s", world->err.code, world->err.message);
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
 		if (strcmp(verbs[i].first, words->at[0]) == 0 &&
 		    (!verbs[i].second || (words->count > 1 && strcmp(verbs[i].second, words->at[1]) == 0))) {

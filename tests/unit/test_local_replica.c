@@ -259,25 +259,25 @@ static void merge_follows_several_tables_and_counts_what_waits(void **state)
 
 static void widest_table_is_merged_and_verified(void **state)
 {
-	static char names[SCHEMA_COLUMNS_MAX][16];
-	static const char *columns[SCHEMA_COLUMNS_MAX][2];
+	static char names[SCHEMA_COLUMNS_MAX + 1][16];
+	static const char *columns[SCHEMA_COLUMNS_MAX + 1][2];
 	struct world world;
 	struct merger *merger;
 	struct merge_result result;
 	struct error err = { 0 };
 
 	(void)state;
-	for (int i = 0; i < SCHEMA_COLUMNS_MAX; i++) {
+	for (int i = 0; i <= SCHEMA_COLUMNS_MAX; i++) {
 		snprintf(names[i], sizeof(names[i]), "c%d", i);
 		columns[i][0] = names[i];
 		columns[i][1] = "INT64";
 	}
 	world_make(&world, REPLICATION_MERGE, false);
-	begin(&world, "wide", (const char *const(*)[2])columns, SCHEMA_COLUMNS_MAX - 1, 1);
+	begin(&world, "wide", (const char *const(*)[2])columns, SCHEMA_COLUMNS_MAX, 1);
 	put(&world, OP_INSERT, 1, 0, key_one(world.batch, "1"), "{\"c0\":1,\"c1998\":5}");
 	settle(&world);
 	assert_string_equal(ask(&world, "shop", "SELECT c0, c1, c1998 FROM wide"), "1|NULL|5");
-	begin(&world, "wide", (const char *const(*)[2])columns, SCHEMA_COLUMNS_MAX, 1);
+	begin(&world, "wide", (const char *const(*)[2])columns, SCHEMA_COLUMNS_MAX + 1, 1);
 	put(&world, OP_INSERT, 2, 0, key_one(world.batch, "2"), "{\"c0\":2}");
 	flush_batch(&world);
 	assert_non_null(merger = merger_open(&world.setup, &err));
