@@ -61,8 +61,8 @@ bool dlq_count(struct dlq *dlq, struct span identity, uint64_t offset, uint64_t 
 bool dlq_schema_changed(struct dlq *dlq, const char *table, const struct table_schema *schema, const char *why,
                         const struct message *by, struct error *err);
 /* Notes are counted once, also when the process dies between their commit and that of the rows they tell of: what a batch
- * adds stays apart until the next one begins. `place` is the offset behind the batch (dlq_notes_begin, inside the
- * transaction), `committed` the offset that the warehouse has at the start of a run. */
+ * adds stays apart until the next one begins. `place` is where the batch ends (dlq_notes_begin, inside the transaction),
+ * `committed` what the warehouse has at the start of a run. */
 bool dlq_notes_settle(struct dlq *dlq, uint64_t committed, struct error *err);
 bool dlq_notes_begin(struct dlq *dlq, uint64_t place, struct error *err);
 /* Adds `count` to the note (table, column, code); text of the newest. */

@@ -108,7 +108,7 @@ static bool open_sink(struct pipeline *p, const struct pipeline_setup *setup, st
 	if (!ops || !(p->sink = ops->open(&sink_setup, err)))
 		return false;
 	ops->state(p->sink, state);
-	if (!dlq_notes_settle(p->dlq, state->position.offset, err))
+	if (!dlq_notes_settle(p->dlq, pipeline_notes_place(&state->position), err))
 		return false;
 	return setup->from_start ? forget(p, state, err) : compare(p, state, err);
 }

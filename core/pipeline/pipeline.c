@@ -157,7 +157,7 @@ static bool store_changes(struct pipeline *p, const struct batch *batch, bool *i
 		if (!dlq_schema_changed(p->dlq, pipeline_table_name(p, c->table), c->schema, c->why, by, err))
 			return false;
 	}
-	if (batch->notes && !dlq_notes_begin(p->dlq, batch->end.offset, err))
+	if (batch->notes && !dlq_notes_begin(p->dlq, pipeline_notes_place(&batch->end), err))
 		return false;
 	for (const struct batch_note *n = batch->notes; n; n = n->next) {
 		if (!dlq_note(p->dlq, pipeline_table_name(p, n->table), n->column, n->code, n->count, n->text, err))
@@ -217,8 +217,10 @@ static bool write_once(struct pipeline *p, struct batch *batch,
                        struct error *err)
 {
 	learn_tables(p, batch);
-	return p->sink->ops->write(p->sink, batch, err) && store_letters(p, batch, err) &&
-	       count_batch(p, batch, adjust, out_sum, err) &&
+	if (!p->sink->ops->write(p->sink, batch, err))
+		return false;
+	pipeline_keep_parked(batch);
+	return store_letters(p, batch, err) && count_batch(p, batch, adjust, out_sum, err) &&
 	       p->sink->ops->commit(p->sink, &batch->end, p->added, p->table_count, err);
 }
 

@@ -12,6 +12,12 @@ bool pipeline_write_rows(struct pipeline *p, struct batch *batch,
                          void (*adjust)(struct pipeline *p, struct ledger *added), struct ledger *out_sum,
                          struct error *err);
 
+/* Where a batch ends, as one number for dlq_notes_begin: what came back from parking does not move the source. */
+uint64_t pipeline_notes_place(const struct source_position *end);
+
+/* Takes what the sink parked once more out of the ids that come back with this batch. */
+void pipeline_keep_parked(struct batch *batch);
+
 /* "DATASET.TABLE", or "-". Lent. */
 const char *pipeline_table_name(const struct pipeline *p, uint32_t table);
 

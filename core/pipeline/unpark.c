@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define UNPARK_MESSAGES 500
+#define UNPARK_PLACE ((uint64_t)1 << 62) /* above every offset */
 
 struct unpark {
 	struct batch *batch;
@@ -79,7 +80,35 @@ static void move_counts(struct pipeline *p, struct ledger *added)
 	}
 }
 
-/* Removes the messages of an earlier commit; ids that are gone do no harm. */
+void pipeline_keep_parked(struct batch *batch)
+{
+	struct span *ids = &batch->end.unparked;
+	size_t count = ids->len / sizeof(int64_t), kept = 0;
+	int64_t *left;
+
+	if (!count)
+		return;
+	left = arena_alloc(batch->arena, ids->len);
+	for (size_t i = 0; i < count; i++) {
+		if (!is_parked_again(batch, &batch->messages[i]))
+			memcpy(&left[kept++], ids->at + i * sizeof(int64_t), sizeof(int64_t));
+	}
+	if (kept < count)
+		*ids = span_make((const char *)left, kept * sizeof(int64_t));
+}
+
+uint64_t pipeline_notes_place(const struct source_position *end)
+{
+	int64_t last;
+
+	if (end->unparked.len < sizeof(last))
+		return end->offset;
+	memcpy(&last, end->unparked.at + end->unparked.len - sizeof(last), sizeof(last));
+	return UNPARK_PLACE | (uint64_t)last;
+}
+
+/* Removes the messages of an earlier commit; ids that are gone do no harm. The notes of that commit are counted now: the
+ * next one goes by the source's place again. */
 static bool remove_messages(struct pipeline *p, struct span ids, struct error *err)
 {
 	bool is_fine = dlq_begin(p->dlq, err);
@@ -90,7 +119,7 @@ static bool remove_messages(struct pipeline *p, struct span ids, struct error *e
 		memcpy(&id, ids.at + at, sizeof(id));
 		is_fine = dlq_unpark_done(p->dlq, id, err);
 	}
-	is_fine = is_fine && dlq_commit(p->dlq, err);
+	is_fine = is_fine && dlq_notes_settle(p->dlq, UINT64_MAX, err) && dlq_commit(p->dlq, err);
 	if (!is_fine)
 		dlq_rollback(p->dlq);
 	return is_fine;
@@ -110,7 +139,7 @@ static bool write_back(struct pipeline *p, struct unpark *unpark, struct error *
 		return false;
 	crash_point(unparked_written);
 	ledger_add(&p->total, &sum);
-	return remove_messages(p, ids, err);
+	return remove_messages(p, batch->end.unparked, err);
 }
 
 bool pipeline_unpark(struct pipeline *p, struct error *err)

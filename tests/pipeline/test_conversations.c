@@ -254,7 +254,9 @@ static void test_a_store_that_lost_letters_is_said_and_nothing_runs(void **state
 	     "expect error ledger_mismatch\n"
 	     "expect confirmed b\n"
 	     "open from-start\n"
+	     "expect confirmed nothing\n"
 	     "write\n"
+	     "expect confirmed b\n"
 	     "expect letters b\n");
 }
 

@@ -107,7 +107,6 @@ static void test_parked_before_the_kill_is_parked_once(void **state)
 	     "expect parked p1 p2\n"
 	     "open\n"
 	     "expect parked p1\n"
-	     "unpark\n"
 	     "write\n"
 	     "expect parked p1 p2\n"
 	     "expect ledger received 4 written 2 parked 2\n");

@@ -51,6 +51,31 @@ static void test_what_would_be_parked_again_stays(void **state)
 	     "expect ledger received 3 written 1 parked 2\n");
 }
 
+/* The transform would let it go on, the destination would not: it comes back and is parked once more. */
+static void test_what_the_sink_parks_again_stays(void **state)
+{
+	(void)state;
+	talk("source deliver p1 p2 p3\n"
+	     "sink park p1 missing_table\n"
+	     "sink park p2 missing_table\n"
+	     "sink park p3 missing_table\n"
+	     "open\n"
+	     "write\n"
+	     "sink accept p2\n"
+	     "unpark\n"
+	     "expect written p2\n"
+	     "expect parked p1 p3\n"
+	     "expect ledger received 3 written 1 parked 2\n"
+	     "sink accept p1\n"
+	     "kill after-commit\n"
+	     "unpark\n"
+	     "open\n"
+	     "unpark\n"
+	     "expect written p2 p1\n"
+	     "expect parked p3\n"
+	     "expect ledger received 3 written 2 parked 1\n");
+}
+
 static void test_a_parked_message_can_become_a_letter_or_nothing(void **state)
 {
 	(void)state;
@@ -222,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parked_and_back_in_order_before_anything_newer),
 		cmocka_unit_test(test_what_would_be_parked_again_stays),
+		cmocka_unit_test(test_what_the_sink_parks_again_stays),
 		cmocka_unit_test(test_a_parked_message_can_become_a_letter_or_nothing),
 		cmocka_unit_test(test_one_record_of_two_refused_is_a_letter_not_parked),
 		cmocka_unit_test(test_a_full_park_stops_before_anything_is_lost),
