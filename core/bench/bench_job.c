@@ -121,7 +121,7 @@ bool bench_job_run(struct bench *bench, const struct bench_job *job, struct benc
 		.home = bench->home,
 		.progress = progress,
 		.until_idle = true,
-		.should_drain = &bench->is_cancelled,
+		.wish = &bench->wish,
 		.out_note = &note,
 	};
 	double begun_s = bench_now_s(), begun_cpu_s = bench_cpu_s();

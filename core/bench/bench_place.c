@@ -6,6 +6,8 @@
 #include "base/file.h"
 #include "bench/bench_private.h"
 
+#include "runner/runner.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -22,6 +24,12 @@
 #define MIB (1u << 20)
 
 /* ^C and a hang-up only raise a flag: what is under way ends, then its files are removed. */
+static void bench_cancel(struct bench *bench)
+{
+	atomic_store(&bench->is_cancelled, true);
+	atomic_store(&bench->wish, RUN_DRAIN);
+}
+
 static void *watch_signals(void *context)
 {
 	struct bench *bench = context;
@@ -29,7 +37,7 @@ static void *watch_signals(void *context)
 
 	while (!atomic_load(&bench->is_over)) {
 		if (sigtimedwait(&bench->signals, NULL, &nap) > 0)
-			atomic_store(&bench->is_cancelled, true);
+			bench_cancel(bench);
 	}
 	return NULL;
 }

@@ -26,6 +26,7 @@ struct bench {
 	pthread_t watcher;
 	sigset_t signals;
 	atomic_bool is_cancelled;  /* ^C */
+	atomic_int wish;           /* enum run_wish: ^C drains the job under way */
 	atomic_bool is_over;
 };
 

@@ -5,15 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define USAGE_WORDS 32
-
-/* One thing that the usage text allows. */
-struct slot {
-	char name[40];      /* of the member in args */
-	char flag[40];      /* "--group", or "" for a word by its place */
-	bool has_value, is_number, is_list, is_optional;
-};
-
 const struct command *command_find(int argc, char *const *argv, int *out_words)
 {
 	for (int i = 0; i < COMMANDS; i++) {
@@ -40,7 +31,7 @@ static void copy_word(char *out, size_t room, const char *at, size_t len)
 }
 
 /* "FILE|JOB" -> job, "TABLE" -> table; "--until-idle" -> until_idle. */
-static void name_slot(struct slot *slot, const char *word)
+static void name_slot(struct usage_slot *slot, const char *word)
 {
 	size_t i;
 
@@ -61,7 +52,7 @@ static bool is_number_word(const char *word)
 }
 
 /* Splits "JOB [TABLE] [--group N] [--param NAME=VALUE ...]" into slots. */
-static size_t read_usage(const char *usage, struct slot *slots)
+size_t usage_read(const char *usage, struct usage_slot slots[USAGE_WORDS])
 {
 	size_t count = 0;
 	bool is_optional = false;
@@ -84,7 +75,7 @@ static size_t read_usage(const char *usage, struct slot *slots)
 			slots[count - 1].has_value = true;
 			slots[count - 1].is_number = is_number_word(word);
 		} else if (len) {
-			slots[count] = (struct slot){ .is_optional = is_optional, .is_number = is_number_word(word) };
+			slots[count] = (struct usage_slot){ .is_optional = is_optional, .is_number = is_number_word(word) };
 			name_slot(&slots[count], word);
 			if (word[0] == '-')
 				copy_word(slots[count].flag, sizeof(slots[count].flag), word, strlen(word));
@@ -101,7 +92,7 @@ static size_t read_usage(const char *usage, struct slot *slots)
 	return count;
 }
 
-static bool set_value(json_t *args, const struct slot *slot, const char *text, struct error *err)
+static bool set_value(json_t *args, const struct usage_slot *slot, const char *text, struct error *err)
 {
 	char *end;
 	long long number;
@@ -130,7 +121,7 @@ static bool set_value(json_t *args, const struct slot *slot, const char *text, s
 	return true;
 }
 
-static const struct slot *find_flag(const struct slot *slots, size_t count, const char *word, const char **out_value)
+static const struct usage_slot *find_flag(const struct usage_slot *slots, size_t count, const char *word, const char **out_value)
 {
 	size_t len = strcspn(word, "=");
 
@@ -142,11 +133,11 @@ static const struct slot *find_flag(const struct slot *slots, size_t count, cons
 	return NULL;
 }
 
-static bool take_flag(struct command_line *line, const struct slot *slots, size_t count, int argc, char *const *argv,
+static bool take_flag(struct command_line *line, const struct usage_slot *slots, size_t count, int argc, char *const *argv,
                       int *i, struct error *err)
 {
 	const char *value;
-	const struct slot *slot = find_flag(slots, count, argv[*i], &value);
+	const struct usage_slot *slot = find_flag(slots, count, argv[*i], &value);
 
 	if (strcmp(argv[*i], "--json") == 0)
 		return line->is_json = true;
@@ -168,20 +159,27 @@ static bool take_flag(struct command_line *line, const struct slot *slots, size_
 	return set_value(line->args, slot, value, err);
 }
 
-static const struct slot *next_word(const struct slot *slots, size_t count, size_t *from)
+/* The slot of the next word; one that may repeat takes all that follow. */
+static struct usage_slot *next_word(struct usage_slot *slots, size_t count, size_t *from)
 {
+	struct usage_slot *slot;
+
 	while (*from < count && slots[*from].flag[0])
 		(*from)++;
-	return *from < count ? &slots[(*from)++] : NULL;
+	if (*from == count)
+		return NULL;
+	slot = &slots[*from];
+	*from += !slot->is_list;
+	return slot;
 }
 
 bool command_line_parse(const struct command *command, int argc, char *const *argv, struct command_line *out,
                         struct error *err)
 {
-	struct slot slots[USAGE_WORDS];
-	size_t count = read_usage(command->args, slots);
+	struct usage_slot slots[USAGE_WORDS];
+	size_t count = usage_read(command->args, slots);
 	size_t at = 0;
-	const struct slot *slot;
+	struct usage_slot *slot;
 	bool only_words = false;
 
 	*out = (struct command_line){ .command = command, .args = json_object() };
@@ -198,6 +196,8 @@ bool command_line_parse(const struct command *command, int argc, char *const *ar
 			            command->name);
 		} else if (!set_value(out->args, slot, argv[i], err)) {
 			return false;
+		} else {
+			slot->is_optional = true; /* it is there */
 		}
 	}
 	slot = next_word(slots, count, &at);

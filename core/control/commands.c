@@ -1,4 +1,4 @@
-/* The table of commands, from commands.def. */
+/* The tables of commands and of exit statuses, from commands.def and exits.def. */
 #include "control/control.h"
 
 static const char *const access_names[] = { [VIEW] = "view", [OPERATE] = "operate", [ADMIN] = "admin" };
@@ -9,6 +9,13 @@ const struct command command_table[COMMANDS] = {
 #include "control/commands.def"
 #undef COMMAND
 };
+
+const struct exit_status exit_statuses[] = {
+#define EXIT_STATUS(status_, meaning_, when_) { .status = status_, .meaning = meaning_, .when = when_ },
+#include "control/exits.def"
+#undef EXIT_STATUS
+};
+const size_t exit_status_count = sizeof(exit_statuses) / sizeof(exit_statuses[0]);
 
 const char *access_name(enum access access)
 {

@@ -45,6 +45,48 @@ struct command {
 extern const struct command command_table[COMMANDS];
 const char *access_name(enum access access);
 
+/* What a command's exit status says, from exits.def. */
+struct exit_status {
+	int status;
+	const char *meaning;   /* two or three words */
+	const char *when;
+};
+extern const struct exit_status exit_statuses[];
+extern const size_t exit_status_count;
+
+/*
+ * What a session may subscribe to.
+ */
+#define TOPIC_ARGUMENT_BYTES 80
+#define LEVELS 4
+
+enum topic_id {
+#define TOPIC(id, name, argument, members, help) TOPIC_##id,
+#include "control/topics.def"
+#undef TOPIC
+	TOPICS
+};
+
+struct topic {
+	const char *name;
+	const char *argument;  /* what follows the colon, or "" */
+	const char *members;   /* of its events, besides event and seq */
+	const char *help;
+};
+
+extern const struct topic topic_table[TOPICS];
+/* "job:orders" -> TOPIC_job and "orders" (points into text); `unknown_topic`. */
+bool topic_find(const char *text, enum topic_id *out_topic, const char **out_argument, struct error *err);
+/* 0 error .. 3 debug; -1: no level. */
+int topic_level(const char *name);
+
+/* The protocol as a page, from the tables. */
+bool protocol_page(struct text *out);
+
+/* One object of `weir status --metrics` (engine's answer) in Prometheus' text form; `previous` is the name of the
+ * metric before it, so that HELP and TYPE stand once. */
+bool exposition_text(const json_t *metric, const char *previous, struct text *out);
+
 /* The error object of the contract: {"code","message","next"}, and "kind" on the wire. A new reference. */
 json_t *error_to_json(const struct error *err);
 void error_from_json(const json_t *object, struct error *out);
@@ -65,6 +107,16 @@ struct command_line {
 	json_t *args;      /* owned */
 	bool is_json, wants_help;
 };
+
+/* One thing that a usage text allows; completion and manual read it too. */
+#define USAGE_WORDS 32
+struct usage_slot {
+	char name[40];      /* of the member in args */
+	char flag[40];      /* "--group", or "" for a word by its place */
+	bool has_value, is_number, is_list, is_optional;
+};
+/* Splits "JOB [TABLE] [--group N] [--param NAME=VALUE ...]" into slots; gives how many. */
+size_t usage_read(const char *usage, struct usage_slot slots[USAGE_WORDS]);
 
 /* Finds the command in the first words ("dlq list"); *out_words tells how many. NULL: none. */
 const struct command *command_find(int argc, char *const *argv, int *out_words);

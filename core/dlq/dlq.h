@@ -52,6 +52,16 @@ bool dlq_unpark_forget(struct dlq *dlq, struct span identity, uint64_t offset, s
 /* Parked messages of a table or of all (NULL), and the bytes of their bodies: compared with parkBytes. */
 bool dlq_parked(struct dlq *dlq, const char *table, uint64_t *out_count, uint64_t *out_bytes, struct error *err);
 
+/*
+ * Paused tables: their messages are parked from the next start of the pipeline on, and come back when it starts after
+ * they were resumed. `table` is "DATASET.TABLE". Pausing what is paused keeps the first since, who and why.
+ */
+bool dlq_pause_table(struct dlq *dlq, const char *table, const char *who, const char *why, struct error *err);
+bool dlq_resume_table(struct dlq *dlq, const char *table, bool *out_was_paused, struct error *err);
+bool dlq_paused(struct dlq *dlq, void (*on_table)(void *context, struct span table), void *context, struct error *err);
+/* [{"table","since","who","why"}], of one table or of all (NULL); the caller frees. */
+char *dlq_paused_json(struct dlq *dlq, const char *table, struct error *err);
+
 /* All letters but those of this origin at or behind `offset` (met by a run that died before its rows committed), and parked
  * messages in all: compared with the ledger at start. */
 bool dlq_count(struct dlq *dlq, struct span identity, uint64_t offset, uint64_t *out_letters, uint64_t *out_parked,

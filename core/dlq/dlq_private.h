@@ -46,6 +46,7 @@ enum dlq_statement {
 	LIST_ALL, LIST_GROUP, LIST_ONE, LIST_FIRST, LIST_BODY, LIST_GROUPS, LIST_GROUP_STATES,
 	COUNT_STATES,
 	TIMELINE_ADD, TIMELINE_LIST, NOTE_ADD, NOTE_PLACE, NOTE_SET_PLACE, NOTE_KEEP, NOTE_DROP, NOTE_LIST,
+	PAUSE_ADD, PAUSE_DROP, PAUSE_LIST,
 	JOB_SET, JOB_GET, INCARNATION,
 	DLQ_STATEMENTS
 };
@@ -112,6 +113,10 @@ bool group_has_key(struct dlq *dlq, int64_t group, bool has_key, int64_t key_has
 bool group_grew(struct dlq *dlq, int64_t group, const struct finding *f, bool is_new_key, int64_t letter,
                 struct error *err);
 bool group_shrank(struct dlq *dlq, int64_t group, bool is_lost_key, struct error *err);
+
+/* All rows of a statement whose first parameter is a table (or NULL) as one JSON array; the caller frees. */
+char *table_array(struct dlq *dlq, enum dlq_statement which, const char *table,
+                  void (*add)(struct text *, sqlite3_stmt *), struct error *err);
 
 /* JSON pieces. */
 void member_first(struct text *out, const char *name, struct span value); /* {"name":"value" */

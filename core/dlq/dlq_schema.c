@@ -61,7 +61,14 @@ static const char version_1[] =
 	"CREATE TABLE notes (tbl TEXT, code TEXT, col TEXT, count INTEGER NOT NULL, fresh INTEGER NOT NULL, text TEXT,"
 	" first INTEGER, last INTEGER, PRIMARY KEY (tbl, code, col)) WITHOUT ROWID;"
 	"CREATE TABLE notes_of (id INTEGER PRIMARY KEY CHECK (id = 1), place INTEGER NOT NULL);"
-	"CREATE TABLE job (id INTEGER PRIMARY KEY CHECK (id = 1), state TEXT, code TEXT, sentence TEXT, at INTEGER);";
+	"CREATE TABLE job (id INTEGER PRIMARY KEY CHECK (id = 1), state TEXT, code TEXT, sentence TEXT, at INTEGER);"
+	"CREATE TABLE paused (tbl TEXT PRIMARY KEY, since INTEGER NOT NULL, who TEXT, why TEXT) WITHOUT ROWID;"
+
+	/* A run is one replay of a group. A claim says which run has a letter, and the state that it falls back to. */
+	"CREATE TABLE runs (id INTEGER PRIMARY KEY AUTOINCREMENT, grp INTEGER NOT NULL, rate INTEGER NOT NULL, who TEXT,"
+	" started INTEGER NOT NULL, ended INTEGER, state TEXT NOT NULL, done INTEGER NOT NULL, no_effect INTEGER NOT NULL,"
+	" failed_again INTEGER NOT NULL, left_over INTEGER NOT NULL);"
+	"CREATE TABLE claims (letter INTEGER PRIMARY KEY, run INTEGER NOT NULL, before INTEGER NOT NULL);";
 
 static const char *const migrations[] = { version_1 };
 
@@ -113,7 +120,7 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	             " ordering_key, attrs, size, sha256, is_null, is_big, received, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6,"
 	             " ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19) ON CONFLICT (origin, place) DO NOTHING",
 	[PARK_NEXT] = "SELECT " PARKED_COLUMNS "WHERE tbl = ?2 AND id > ?1 ORDER BY id LIMIT 1",
-	[PARK_NEXT_ANY] = "SELECT " PARKED_COLUMNS "WHERE id > ?1 ORDER BY id LIMIT 1",
+	[PARK_NEXT_ANY] = "SELECT " PARKED_COLUMNS "WHERE id > ?1 AND tbl NOT IN (SELECT tbl FROM paused) ORDER BY id LIMIT 1",
 	[PARK_FORGET] = "DELETE FROM parked WHERE place >= ?2 AND origin = (SELECT id FROM origins WHERE identity = ?1)",
 	[PARK_DONE] = "DELETE FROM parked WHERE id = ?1",
 	[PARK_SUM] = "SELECT coalesce(sum(count), 0), coalesce(sum(bytes), 0) FROM parked_sums WHERE ?1 IS NULL OR tbl = ?1",
@@ -143,6 +150,10 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[NOTE_DROP] = "UPDATE notes SET fresh = 0 WHERE fresh > 0",
 	[NOTE_LIST] = "SELECT tbl, code, col, count + fresh, text, first, last FROM notes"
 	              " WHERE (?1 IS NULL OR tbl = ?1) AND count + fresh > 0 ORDER BY tbl, first, code, col",
+
+	[PAUSE_ADD] = "INSERT INTO paused (tbl, since, who, why) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
+	[PAUSE_DROP] = "DELETE FROM paused WHERE tbl = ?1",
+	[PAUSE_LIST] = "SELECT tbl, since, who, why FROM paused WHERE ?1 IS NULL OR tbl = ?1 ORDER BY tbl",
 
 	[JOB_SET] = "INSERT INTO job (id, state, code, sentence, at) VALUES (1, ?1, ?2, ?3, ?4)"
 	            " ON CONFLICT DO UPDATE SET state = ?1, code = ?2, sentence = ?3, at = ?4",

@@ -157,8 +157,8 @@ static void change_json(struct text *out, sqlite3_stmt *row)
 	text_add_char(out, '}');
 }
 
-static char *table_array(struct dlq *dlq, enum dlq_statement which, const char *table,
-                         void (*add)(struct text *, sqlite3_stmt *), struct error *err)
+char *table_array(struct dlq *dlq, enum dlq_statement which, const char *table,
+                  void (*add)(struct text *, sqlite3_stmt *), struct error *err)
 {
 	OWNED(text) out = text_new(LINE_LIMIT);
 	sqlite3_stmt *stmt = dlq_statement(dlq, which, err);

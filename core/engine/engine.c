@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "runner/runner.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -80,6 +81,7 @@ bool engine_open(struct engine *engine, const struct home *home, struct error *e
 {
 	*engine = (struct engine){ .home = home, .lock_fd = -1, .listen_fd = -1, .wake_fd = -1, .signal_fd = -1 };
 	pthread_mutex_init(&engine->lock, NULL);
+	pthread_cond_init(&engine->job_ended, NULL);
 	engine->idle_since_ms = clock_mono_ms();
 	if (home_make(home, err) && take_lock(engine, err) && listen_socket(engine, err) && watch_signals(engine, err))
 		return true;
@@ -93,20 +95,9 @@ static void close_fd(int fd)
 		close(fd);
 }
 
-static void free_jobs(struct job *job)
-{
-	while (job) {
-		struct job *next = job->next;
-
-		job_options_free(job->options);
-		progress_free(job->progress);
-		free(job);
-		job = next;
-	}
-}
-
 void engine_close(struct engine *engine)
 {
+	jobs_close(engine);
 	server_close_all(engine);
 	if (engine->listen_fd >= 0)
 		unlink(engine->home->socket);
@@ -114,7 +105,8 @@ void engine_close(struct engine *engine)
 	close_fd(engine->signal_fd);
 	close_fd(engine->wake_fd);
 	close_fd(engine->lock_fd);
-	free_jobs(engine->jobs);
+	jobs_free(engine);
+	pthread_cond_destroy(&engine->job_ended);
 	pthread_mutex_destroy(&engine->lock);
 }
 
@@ -131,7 +123,7 @@ void engine_stop(struct engine *engine)
 	atomic_store(&engine->is_stopping, true);
 	pthread_mutex_lock(&engine->lock);
 	for (struct job *job = engine->jobs; job; job = job->next)
-		atomic_store(&job->should_drain, true);
+		atomic_store(&job->wish, RUN_DRAIN);
 	pthread_mutex_unlock(&engine->lock);
 	engine_wake(engine);
 }

@@ -14,21 +14,38 @@
 
 #define IDLE_END_MS (10 * 60 * 1000)
 
-/* A job that runs, or has run in this engine. */
+/* How a job was asked to run. */
+struct job_run {
+	bool until_idle, from_start;
+	bool is_kept;   /* by `weir start`: it runs again when the engine is started again */
+	int64_t pace;   /* messages a second, 0: as fast as it goes */
+};
+
+/* A job that runs, or has run in this engine: one thread (the writer), which makes the others. */
 struct job {
 	struct job *next;
-	struct job_options *options;
+	struct engine *engine;
+	struct job_options *options; /* replaced by the job's own thread, under engine->lock */
 	struct progress *progress;
-	atomic_bool should_drain;
-	bool is_running;            /* under engine->lock */
+	atomic_int wish;             /* enum run_wish */
+	struct job_run run;
+	bool is_running, has_thread; /* under engine->lock */
+	pthread_t thread;
+
+	/* of the run that ended last; written before is_running falls */
+	struct error failure, note;
+	bool has_run;                /* it got as far as reading */
 };
 
 struct engine {
 	const struct home *home;
 	int lock_fd, listen_fd, wake_fd, signal_fd;
 	pthread_mutex_t lock;       /* jobs, running_jobs */
+	pthread_cond_t job_ended;
 	struct job *jobs;
 	int running_jobs;
+	pthread_t restorer;         /* starts kept jobs */
+	bool has_restorer;
 	struct session *sessions;   /* the control thread's own */
 	int session_count;
 	bool ends_when_idle;
@@ -95,9 +112,32 @@ struct job_options *job_load(const struct home *home, const char *name_or_file, 
                              size_t override_count, struct error *err);
 /* Registers under its name; `job_differs` unless it is the same, has never run, or `replace`. */
 bool job_register(const struct home *home, const struct job_options *options, bool replace, struct error *err);
-/* Marks it running in this engine; `job_running` if it is. Takes the options. NULL with err (options freed). */
-struct job *job_begin(struct engine *engine, struct job_options *options, struct error *err);
-void job_end(struct engine *engine, struct job *job);
+/* Runs it in a thread of its own; `job_running` if it runs already. Takes the options (freed on failure). */
+struct job *job_begin(struct engine *engine, struct job_options *options, const struct job_run *run,
+                      struct error *err);
+bool job_runs(struct job *job);
+/* The running job of that name, or NULL. Jobs are never freed before the engine ends. */
+struct job *job_find_running(struct engine *engine, const char *name);
+/* Waits until the job has ended, or `wait_ms` passed (-1: for ever). */
+bool job_wait(struct job *job, int64_t wait_ms);
+/* Waits for all threads; then, when no session is left, frees all. */
+void jobs_close(struct engine *engine);
+void jobs_free(struct engine *engine);
+/* Starts what ran when the last engine ended, in a thread of its own. */
+void jobs_restore(struct engine *engine);
+
+/* What state a job is in: its threads' word while it runs, else what its store has kept. */
+struct job_standing {
+	enum job_state state;
+	char code[40];
+	char sentence[512];
+	bool is_running;
+};
+void job_standing(struct engine *engine, const char *name, struct job_standing *out);
+/* Keeps a state for the time when the job does not run. */
+bool job_keep_state(const struct home *home, const char *name, enum job_state state, const char *code,
+                    const char *sentence, struct error *err);
+
 /* Names of all registered jobs, sorted; a JSON array, new reference. */
 json_t *job_names(const struct home *home);
 /* Calls on_job for each registered job, or the one named. False: it failed or on_job did. */

@@ -130,61 +130,6 @@ bool job_register(const struct home *home, const struct job_options *options, bo
 	return is_fine;
 }
 
-static struct job *find_locked(struct engine *engine, const char *name)
-{
-	for (struct job *job = engine->jobs; job; job = job->next) {
-		if (strcmp(job->options->name, name) == 0)
-			return job;
-	}
-	return NULL;
-}
-
-static struct job *add_locked(struct engine *engine, struct job_options *options)
-{
-	struct job *job = find_locked(engine, options->name);
-
-	if (!job) {
-		job = memory_zalloc(sizeof(*job));
-		job->next = engine->jobs;
-		engine->jobs = job;
-	} else {
-		job_options_free(job->options);
-		progress_free(job->progress);
-	}
-	job->options = options;
-	job->progress = progress_new();
-	job->is_running = true;
-	atomic_store(&job->should_drain, atomic_load(&engine->is_stopping));
-	engine->running_jobs++;
-	return job;
-}
-
-struct job *job_begin(struct engine *engine, struct job_options *options, struct error *err)
-{
-	struct job *job;
-
-	pthread_mutex_lock(&engine->lock);
-	job = find_locked(engine, options->name);
-	if (job && job->is_running) {
-		fail(err, ERROR_CONFIG, "job_running", "job '%s' already runs in this engine", options->name);
-		job_options_free(options);
-		job = NULL;
-	} else {
-		job = add_locked(engine, options);
-	}
-	pthread_mutex_unlock(&engine->lock);
-	return job;
-}
-
-void job_end(struct engine *engine, struct job *job)
-{
-	pthread_mutex_lock(&engine->lock);
-	job->is_running = false;
-	engine->running_jobs--;
-	pthread_mutex_unlock(&engine->lock);
-	engine_wake(engine);
-}
-
 static int compare_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);

@@ -34,6 +34,7 @@ static int serve(const struct home *home, bool ends_when_idle)
 	if (!engine_open(&engine, home, &err))
 		return complain(&err, false);
 	engine.ends_when_idle = ends_when_idle;
+	jobs_restore(&engine);
 	engine_loop(&engine, NULL);
 	engine_close(&engine);
 	return 0;

@@ -117,6 +117,21 @@ void result_table_name(const struct job_options *options, const struct table_sch
 		snprintf(out, room, "-");
 }
 
+static bool read_paused(struct job_files *files, struct error *err)
+{
+	char *text = files->dlq ? dlq_paused_json(files->dlq, NULL, err) : NULL;
+	json_t *list = text ? json_loads(text, 0, NULL) : NULL;
+	size_t i;
+	json_t *item;
+
+	files->paused = json_object();
+	json_array_foreach(list, i, item)
+		json_object_set(files->paused, json_string_value(json_object_get(item, "table")), item);
+	json_decref(list);
+	free(text);
+	return text || !files->dlq;
+}
+
 bool files_open(struct job_files *files, const struct home *home, const struct job_options *options,
                 struct error *err)
 {
@@ -129,7 +144,7 @@ bool files_open(struct job_files *files, const struct home *home, const struct j
 	if (access(paths.store, F_OK) == 0)
 		is_fine = (files->dlq = dlq_open(paths.store, DLQ_READ, err)) != NULL;
 	job_paths_clear(&paths);
-	is_fine = is_fine && warehouse_look(&setup, files->arena, &files->state, err);
+	is_fine = is_fine && read_paused(files, err) && warehouse_look(&setup, files->arena, &files->state, err);
 	if (!is_fine)
 		files_close(files);
 	return is_fine;
@@ -139,6 +154,7 @@ void files_close(struct job_files *files)
 {
 	dlq_close(files->dlq);
 	arena_free(files->arena);
+	json_decref(files->paused);
 	*files = (struct job_files){ 0 };
 }
 
@@ -152,12 +168,28 @@ const struct table_schema *files_schema(const struct job_files *files, size_t ta
 	return table < files->state.table_count ? files->state.tables[table] : NULL;
 }
 
+/* Worst first: what needs somebody, then what somebody has paused. */
+static enum job_state table_state(bool needs, const json_t *paused)
+{
+	return needs ? STATE_NEEDS_YOU : paused ? STATE_PAUSED : STATE_OK;
+}
+
+/* {"since","who","why"} */
+static json_t *paused_member(const json_t *paused)
+{
+	json_t *member = json_copy((json_t *)paused);
+
+	json_object_del(member, "table");
+	return member;
+}
+
 json_t *result_table(const struct job_files *files, const struct job_options *options, size_t table, bool *out_needs,
                      struct error *err)
 {
 	const struct table_schema *schema = files_schema(files, table);
 	const struct ledger *ledger = files_ledger(files, table);
 	char name[2300];
+	const json_t *paused;
 	json_t *object;
 
 	result_table_name(options, schema, name, sizeof(name));
@@ -165,7 +197,10 @@ json_t *result_table(const struct job_files *files, const struct job_options *op
 		return NULL;
 	object = json_pack("{s:s}", "table", name);
 	json_object_update_new(object, result_ledger(ledger, 0));
-	json_object_set_new(object, "state", json_string(progress_state_name(*out_needs ? STATE_NEEDS_YOU : STATE_OK)));
+	paused = json_object_get(files->paused, name);
+	json_object_set_new(object, "state", json_string(progress_state_name(table_state(*out_needs, paused))));
+	if (paused)
+		json_object_set_new(object, "paused", paused_member(paused));
 	json_object_set_new(object, "key", table_key(schema));
 	json_object_set_new(object, "notes", result_notes(files->dlq, name, schema));
 	return object;

@@ -11,6 +11,7 @@ struct job_files {
 	struct dlq *dlq;
 	struct arena *arena;
 	struct sink_state state;
+	json_t *paused; /* "DATASET.TABLE": {"table","since","who","why"} */
 };
 
 bool files_open(struct job_files *files, const struct home *home, const struct job_options *options,

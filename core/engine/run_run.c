@@ -1,7 +1,6 @@
-/* `weir run`: load, compare, register, run to the end, say the result. */
+/* `weir run`: load, compare, register, begin; then follow the job to its end and say the result. */
 #include "base/arena.h"
-#include "base/file.h"
-#include "dlq/dlq.h"
+#include "base/clock.h"
 #include "engine/commands_private.h"
 #include "pipeline/pipeline.h"
 #include "runner/runner.h"
@@ -9,19 +8,9 @@
 #include <stdlib.h>
 
 #define PARAMS_MAX 256
+#define LOOK_MS 50
 
-/* What happens while it runs goes to the caller as notes. */
-static void say_state(void *context, enum job_state state, const char *code, const char *sentence)
-{
-	struct call *call = context;
-
-	if (state == STATE_WAITING)
-		call_note(call, "waiting: %s: %s", code, sentence);
-	else if (state == STATE_OK && strcmp(sentence, "goes on") == 0)
-		call_note(call, "goes on");
-}
-
-static size_t read_params(struct call *call, const char *out[PARAMS_MAX])
+size_t call_params(struct call *call, const char *out[PARAMS_MAX])
 {
 	const json_t *params = json_object_get(call->args, "params");
 	size_t count = json_array_size(params);
@@ -36,94 +25,64 @@ static size_t read_params(struct call *call, const char *out[PARAMS_MAX])
 	return count;
 }
 
-/* A cancel (the first C-c) drains the job; run_local only looks at the flag. The same thread shows where the job is. */
-struct cancel_watch {
-	struct call *call;
-	struct job *job;
-	atomic_bool is_over;
-	pthread_t thread;
-};
+/*
+ * Following: notes when the job begins to wait or goes on, the live line for who watches.
+ */
 
-static void show_progress(const struct cancel_watch *watch)
+static void say_changes(struct call *call, const struct progress_view *before, const struct progress_view *now)
 {
-	struct progress_view view;
+	bool waited = before->state == STATE_WAITING, waits = now->state == STATE_WAITING;
 
-	if (!watch->call->show_progress)
-		return;
-	progress_look(watch->job->progress, &view);
+	if (waits && (!waited || strcmp(before->code, now->code) != 0))
+		call_note(call, "waiting: %s: %s", now->code, now->sentence);
+	else if (waited && !waits && now->state == STATE_OK)
+		call_note(call, "goes on");
+}
+
+static void look(struct call *call, struct job *job, struct progress_view *seen)
+{
+	struct progress_view now;
+
+	progress_look(job->progress, &now);
+	say_changes(call, seen, &now);
 	/* Not yet open: there is nothing to show. */
-	if (view.state != STATE_STOPPED)
-		watch->call->show_progress(watch->call, watch->job->options->name, &view);
+	if (call->show_progress && now.state != STATE_STOPPED)
+		call->show_progress(call, job->options->name, &now);
+	*seen = now;
 }
 
-static void *watch_cancel(void *context)
+/* A cancel (the first C-c) drains the job. Whoever goes away leaves it running. */
+static void follow(struct call *call, struct job *job)
 {
-	struct cancel_watch *watch = context;
-	struct timespec nap = { .tv_nsec = 50 * 1000 * 1000 };
+	struct progress_view seen = { .state = STATE_STOPPED };
+	int on = RUN_ON;
 
-	while (!atomic_load(&watch->is_over)) {
-		if (atomic_load(&watch->call->is_cancelled))
-			atomic_store(&watch->job->should_drain, true);
-		show_progress(watch);
-		nanosleep(&nap, NULL);
+	while (!job_wait(job, LOOK_MS)) {
+		if (atomic_load(&call->is_cancelled))
+			atomic_compare_exchange_strong(&job->wish, &on, RUN_DRAIN);
+		on = RUN_ON;
+		look(call, job, &seen);
 	}
-	show_progress(watch);
-	return NULL;
+	look(call, job, &seen);
 }
 
-static bool run_watched(struct call *call, struct job *job, struct error *out_note, struct error *failure)
+static enum job_state end_state(const struct job *job)
 {
-	struct cancel_watch watch = { .call = call, .job = job };
-	struct run_setup setup = {
-		.options = job->options,
-		.home = call->engine->home,
-		.progress = job->progress,
-		.until_idle = call_flag(call, "until_idle"),
-		.from_start = call_flag(call, "from_start"),
-		.should_drain = &job->should_drain,
-		.pace_messages_per_s = call_number(call, "pace", 0),
-		.on_state = say_state,
-		.context = call,
-		.out_note = out_note,
-	};
-	bool is_fine;
-
-	pthread_create(&watch.thread, NULL, watch_cancel, &watch);
-	is_fine = run_local(&setup, failure);
-	atomic_store(&watch.is_over, true);
-	pthread_join(watch.thread, NULL);
-	return is_fine;
+	if (job->failure.kind != ERROR_NONE)
+		return STATE_NEEDS_YOU;
+	return atomic_load(&job->wish) == RUN_PAUSE ? STATE_PAUSED : STATE_STOPPED;
 }
 
-/* The state outlives the engine: the next `weir tables` says why the job stands still. */
-static void keep_state(const struct home *home, const struct job *job, const struct error *failure)
-{
-	struct error ignored = { 0 };
-	struct job_paths paths;
-	struct dlq *dlq;
-	bool has_failed = failure->kind != ERROR_NONE;
-
-	job_paths_make(&paths, home, job->options->name);
-	dlq = dlq_open(paths.store, DLQ_WRITE, &ignored);
-	job_paths_clear(&paths);
-	if (!dlq)
-		return;
-	dlq_set_job_state(dlq, progress_state_name(has_failed ? STATE_NEEDS_YOU : STATE_STOPPED), failure->code,
-	                  failure->message, &ignored);
-	dlq_close(dlq);
-}
-
-static bool send_result(struct call *call, const struct job *job, const struct error *note,
-                        const struct error *failure, struct error *err)
+static bool send_result(struct call *call, const struct job *job, struct error *err)
 {
 	struct progress_view view;
-	struct run_facts facts = { .note = note, .failure = failure };
+	struct run_facts facts = { .note = &job->note, .failure = &job->failure };
 	json_t *result;
 
 	progress_look(job->progress, &view);
 	facts.this_run = &view.this_run;
 	/* What was in flight when a job broke is not lost: it is received again at the next start. */
-	facts.state = progress_state_name(failure->kind != ERROR_NONE ? STATE_NEEDS_YOU : STATE_STOPPED);
+	facts.state = progress_state_name(end_state(job));
 	result = result_make(call->engine->home, job->options, &facts, &call->exit, err);
 	if (!result)
 		return false;
@@ -133,34 +92,32 @@ static bool send_result(struct call *call, const struct job *job, const struct e
 
 static bool run_job(struct call *call, struct job *job, struct error *err)
 {
-	struct error note = { 0 }, failure = { 0 };
-	struct progress_view view;
-
-	run_watched(call, job, &note, &failure);
-	progress_look(job->progress, &view);
-	keep_state(call->engine->home, job, &failure);
-	if (failure.kind != ERROR_NONE && view.state == STATE_STOPPED) {
-		/* It never ran: there is no result, only the reason. */
-		*err = failure;
+	follow(call, job);
+	/* A job that never got as far as reading has no result, only the reason. */
+	if (job->failure.kind != ERROR_NONE && !job->has_run) {
+		*err = job->failure;
 		return false;
 	}
-	if (!send_result(call, job, &note, &failure, err))
+	if (!send_result(call, job, err))
 		return false;
-	if (failure.kind == ERROR_NONE)
-		return true;
-	*err = failure;
-	return false;
+	if (job->failure.kind != ERROR_NONE)
+		*err = job->failure;
+	return job->failure.kind == ERROR_NONE;
 }
 
 bool run_run(struct call *call, struct error *err)
 {
 	const struct home *home = call->engine->home;
 	const char *params[PARAMS_MAX];
-	size_t param_count = read_params(call, params);
+	size_t param_count = call_params(call, params);
+	struct job_run run = {
+		.until_idle = call_flag(call, "until_idle"),
+		.from_start = call_flag(call, "from_start"),
+		.pace = call_number(call, "pace", 0),
+	};
 	const char *what;
 	struct job_options *options;
 	struct job *job;
-	bool is_fine;
 
 	if (!call_text(call, "job", &what, err))
 		return false;
@@ -170,9 +127,6 @@ bool run_run(struct call *call, struct error *err)
 		job_options_free(options);
 		return false;
 	}
-	if (!(job = job_begin(call->engine, options, err)))
-		return false;
-	is_fine = run_job(call, job, err);
-	job_end(call->engine, job);
-	return is_fine;
+	job = job_begin(call->engine, options, &run, err);
+	return job && run_job(call, job, err);
 }

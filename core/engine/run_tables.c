@@ -74,19 +74,14 @@ static bool list_tables(struct call *call, const struct job_options *options, vo
 	return is_fine;
 }
 
-static bool row_needs(const json_t *row)
-{
-	return strcmp(json_string_value(json_object_get(row, "state")), progress_state_name(STATE_NEEDS_YOU)) == 0;
-}
-
-/* Worst first: what needs somebody, then the rest, each in the order of jobs and tables. */
-static void send_rows(struct call *call, const json_t *rows, bool needs)
+/* The rows of one state, in the order of jobs and tables. */
+static void send_rows(struct call *call, const json_t *rows, enum job_state state)
 {
 	size_t i;
 	json_t *row;
 
 	json_array_foreach(rows, i, row) {
-		if (row_needs(row) == needs)
+		if (strcmp(json_string_value(json_object_get(row, "state")), progress_state_name(state)) == 0)
 			call_line(call, json_incref(row));
 	}
 }
@@ -96,10 +91,10 @@ bool run_tables(struct call *call, struct error *err)
 	struct table_list list = { .rows = json_array(), .wants_schema = call_flag(call, "schema") };
 	bool is_fine = job_each(call, call_text_or(call, "job", NULL), list_tables, &list, err);
 
-	if (is_fine) {
-		send_rows(call, list.rows, true);
-		if (!call_flag(call, "failing"))
-			send_rows(call, list.rows, false);
+	/* Worst first. */
+	for (int state = 0; is_fine && state < JOB_STATES; state++) {
+		if (state == STATE_NEEDS_YOU || !call_flag(call, "failing"))
+			send_rows(call, list.rows, (enum job_state)state);
 	}
 	json_decref(list.rows);
 	return is_fine;
@@ -170,6 +165,27 @@ static void explain_letter(json_t *answer, const struct job_options *options, co
 	json_object_set_new(answer, "next", next_steps(options, code ? code : "", letter));
 }
 
+/* Who wanted it, and how it goes on. */
+static void explain_paused(json_t *answer, const struct job_options *options, const json_t *paused)
+{
+	const char *who = json_string_value(json_object_get(paused, "who"));
+	const char *why = json_string_value(json_object_get(paused, "why"));
+	const char *table = strchr(json_string_value(json_object_get(answer, "table")), '.');
+	OWNED(text) text = text_new(65536);
+
+	text_add(text, "The table is paused");
+	text_add_format(text, "%s%s", who ? " by " : "", who ? who : "");
+	text_add_format(text, "%s%s%s", why ? " (" : "", why ? why : "", why ? ")" : "");
+	text_add(text, "; its messages are parked and come back in order when it goes on.");
+	json_object_set_new(answer, "code", json_string("paused"));
+	json_object_set_new(answer, "sentence", json_string(text->at));
+	json_object_set(answer, "since", json_object_get(paused, "since"));
+	json_object_set_new(answer, "first", json_null());
+	text_clear(text);
+	text_add_format(text, "weir resume %s %s", options->name, table ? table + 1 : "");
+	json_object_set_new(answer, "next", json_pack("[s, s]", text->at, "weir explain paused"));
+}
+
 static void explain_other(json_t *answer, const struct job_options *options, bool needs)
 {
 	const char *code = needs ? "name_collision" : "";
@@ -188,6 +204,7 @@ static bool explain_table(struct job_files *files, const struct job_options *opt
 	bool needs = false;
 	json_t *row = result_table(files, options, table, &needs, err);
 	const char *name = json_string_value(json_object_get(row, "table"));
+	const json_t *paused = json_object_get(row, "paused");
 	json_t *letter = NULL;
 	char *text;
 
@@ -206,8 +223,12 @@ static bool explain_table(struct job_files *files, const struct job_options *opt
 	why->needs = needs;
 	if (letter)
 		explain_letter(why->answer, options, letter);
+	else if (paused && !needs)
+		explain_paused(why->answer, options, paused);
 	else
 		explain_other(why->answer, options, needs);
+	if (paused)
+		json_object_set(why->answer, "paused", (json_t *)paused);
 	json_object_set_new(why->answer, "before", json_array());
 	json_object_set(why->answer, "notes", json_object_get(row, "notes"));
 	json_decref(letter);

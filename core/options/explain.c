@@ -1,12 +1,7 @@
-/* The reference page of all parameters, made from the option table. */
+/* The reference page of all parameters, made from the option table, and what a manual page is made from. */
 #include "options/job_options_private.h"
 
 #include <inttypes.h>
-
-struct section {
-	const char *title, *intro;
-	bool (*holds)(const struct option *option);
-};
 
 #define EVERY_TEMPLATE (TEMPLATE_PUBSUB_CDC | TEMPLATE_CDC | TEMPLATE_BIGTABLE)
 
@@ -35,13 +30,26 @@ static bool is_of_bigtable(const struct option *option)
 	return !option->is_ours && !is_of_every_template(option) && option->applies_to & TEMPLATE_BIGTABLE;
 }
 
-static const struct section sections[] = {
+const struct option_section option_sections[] = {
 	{ "Cdc_To_BigQuery_Template", "Debezium changes into changelog tables and replica tables.", is_of_cdc },
 	{ "PubSub_CDC_to_BigQuery", "JSON messages appended to tables named by templates.", is_of_pubsub },
 	{ "Bigtable_Change_Streams_to_BigQuery", "Bigtable change streams into one changelog table.", is_of_bigtable },
 	{ "Parameters of weir's own", "Left out when the job is launched on Dataflow.", is_ours },
 	{ "Dataflow", "For a launch on Dataflow, with every template.", is_of_every_template },
 };
+const size_t option_section_count = sizeof option_sections / sizeof *option_sections;
+
+bool option_allowed(const struct option *option, struct text *out)
+{
+	for (size_t i = 0; option->choices && option->choices[i]; i++)
+		text_add_format(out, "%s%s", i ? ", " : "", option->choices[i]);
+	if (option->choices)
+		return !out->is_full;
+	text_add(out, option->type->form);
+	if (option->most)
+		text_add_format(out, ", %" PRId64 " to %" PRId64, option->least, option->most);
+	return !out->is_full;
+}
 
 /* Text of ours into a cell of a markdown table. */
 static void add_cell(struct text *out, const char *piece)
@@ -78,7 +86,7 @@ static void add_row(struct text *out, const struct option *option)
 	text_add(out, " |\n");
 }
 
-static void add_section(struct text *out, const struct section *section)
+static void add_section(struct text *out, const struct option_section *section)
 {
 	text_add_format(out, "\n## %s\n\n%s\n\n| name | allowed | default | meaning |\n|---|---|---|---|\n", section->title,
 	                section->intro);
@@ -92,7 +100,7 @@ bool job_options_explain(struct text *out)
 {
 	text_add(out, "# Parameters of a job\n\nMade from the option table. Values may be written as JSON or as text in "
 	              "Dataflow's spelling; an empty text means \"not given\".\n");
-	for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-		add_section(out, &sections[i]);
+	for (size_t i = 0; i < option_section_count; i++)
+		add_section(out, &option_sections[i]);
 	return !out->is_full;
 }

@@ -137,6 +137,15 @@ const struct option *option_find(const char *name); /* NULL: no such parameter *
 bool option_print(const struct option *option, const json_t *canonical, struct text *out);
 const char *option_type_name(const struct option *option);
 const char *job_template_name(enum job_template template);
+/* What a value may be, in words: choices, or the type's form and its range. */
+bool option_allowed(const struct option *option, struct text *out);
+/* The chapters of a reference page; every parameter is in one. */
+struct option_section {
+	const char *title, *intro;
+	bool (*holds)(const struct option *option);
+};
+extern const struct option_section option_sections[];
+extern const size_t option_section_count;
 /* The reference page of all parameters, as markdown. */
 bool job_options_explain(struct text *out);
 

@@ -36,8 +36,11 @@ void pipeline_learn_table(struct pipeline *p, uint32_t table, const struct table
 	if (table >= p->table_count) {
 		p->table_names = memory_grow(p->table_names, (table + 1) * sizeof(*p->table_names));
 		p->added = memory_grow(p->added, (table + 2) * sizeof(*p->added));
-		for (size_t i = p->table_count; i <= table; i++)
+		p->are_paused = memory_grow(p->are_paused, (table + 1) * sizeof(*p->are_paused));
+		for (size_t i = p->table_count; i <= table; i++) {
 			p->table_names[i] = NULL;
+			p->are_paused[i] = false;
+		}
 		p->table_count = table + 1;
 	}
 	if (p->table_names[table])
@@ -45,6 +48,7 @@ void pipeline_learn_table(struct pipeline *p, uint32_t table, const struct table
 	text_add_format(name, "%s.", pipeline_dataset(p->options));
 	text_add_span(name, schema->name);
 	p->table_names[table] = text_take(name);
+	p->are_paused[table] = pipeline_is_paused(p, p->table_names[table]);
 }
 
 static bool differs(struct error *err, const struct pipeline *p, const char *what)
@@ -169,7 +173,7 @@ struct pipeline *pipeline_open(const struct pipeline_setup *setup, struct error 
 	p->arena = arena_new(4096);
 	p->added = memory_zalloc(sizeof(*p->added));
 	job_paths_make(&p->paths, setup->home, setup->options->name);
-	if (!(p->dlq = dlq_open(p->paths.store, DLQ_WRITE, err)) || !open_sink(p, setup, &state, err) ||
+	if (!(p->dlq = dlq_open(p->paths.store, DLQ_WRITE, err)) || !pipeline_read_paused(p, err) || !open_sink(p, setup, &state, err) ||
 	    !open_transform(p, setup, &state, err) || !open_source(p, setup, err)) {
 		pipeline_close(p);
 		return NULL;
@@ -191,6 +195,7 @@ void pipeline_close(struct pipeline *p)
 	for (size_t i = 0; i < p->table_count; i++)
 		free(p->table_names[i]);
 	free(p->table_names);
+	pipeline_clear_paused(p);
 	free(p->added);
 	arena_free(p->arena);
 	job_paths_clear(&p->paths);

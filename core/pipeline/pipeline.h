@@ -54,11 +54,15 @@ struct pipeline {
 	size_t batch_messages;
 	struct source *source;
 	struct transform *transform;
+	int64_t received_us;         /* of the messages read last */
 
 	/* the writer's */
 	struct sink *sink;
 	struct dlq *dlq;
 	char **table_names;      /* "DATASET.TABLE", index = table number */
+	bool *are_paused;        /* index = table number */
+	char **paused;           /* names of paused tables, as of the opening */
+	size_t paused_count;
 	size_t table_count;
 	struct ledger *added;    /* scratch: table_count + 1 */
 	struct ledger total;     /* committed, over all tables */

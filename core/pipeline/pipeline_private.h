@@ -7,6 +7,18 @@
 /* Remembers the name of a table number and makes room for its counters. */
 void pipeline_learn_table(struct pipeline *p, uint32_t table, const struct table_schema *schema);
 
+/* The same for the tables that a batch's schema changes make known. */
+void pipeline_learn_tables(struct pipeline *p, const struct batch *batch);
+
+/*
+ * Paused tables (paused.c). A message is parked whole if any of its records is of a paused table.
+ */
+bool pipeline_read_paused(struct pipeline *p, struct error *err);
+void pipeline_clear_paused(struct pipeline *p);
+bool pipeline_is_paused(const struct pipeline *p, const char *table);
+void pipeline_hold(const struct pipeline *p, struct batch *batch, const struct message *message);
+void pipeline_hold_paused(const struct pipeline *p, struct batch *batch);
+
 /* Writes and commits a batch (see pipeline_write); `adjust` may change its counters before they commit. */
 bool pipeline_write_rows(struct pipeline *p, struct batch *batch,
                          void (*adjust)(struct pipeline *p, struct ledger *added), struct ledger *out_sum,

@@ -54,6 +54,13 @@ void progress_set_state(struct progress *progress, enum job_state state, const c
 	pthread_mutex_unlock(&progress->lock);
 }
 
+void progress_begin(struct progress *progress)
+{
+	pthread_mutex_lock(&progress->lock);
+	progress->view.in_flight = 0;
+	pthread_mutex_unlock(&progress->lock);
+}
+
 void progress_set_total(struct progress *progress, const struct ledger *total)
 {
 	pthread_mutex_lock(&progress->lock);

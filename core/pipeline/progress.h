@@ -39,6 +39,7 @@ void progress_free(struct progress *progress);
 const char *progress_state_name(enum job_state state);
 
 void progress_set_state(struct progress *progress, enum job_state state, const char *code, const char *sentence);
+void progress_begin(struct progress *progress); /* nothing is in flight: a run begins, maybe again */
 void progress_set_total(struct progress *progress, const struct ledger *total);
 void progress_taken(struct progress *progress, uint64_t messages, uint64_t bytes);
 void progress_committed(struct progress *progress, const struct ledger *added);

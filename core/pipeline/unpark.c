@@ -57,6 +57,8 @@ static bool fill(struct pipeline *p, struct unpark *unpark, struct error *err)
 			break;
 		unpark->after_id = id;
 		p->transform->ops->apply(p->transform, batch, message);
+		pipeline_learn_tables(p, batch);
+		pipeline_hold(p, batch, message);
 		if (is_parked_again(batch, message))
 			leave_parked(batch, message);
 		else

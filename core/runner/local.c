@@ -33,7 +33,14 @@ struct local {
 
 bool run_should_end(const struct run_setup *setup)
 {
-	return atomic_load(setup->should_drain);
+	return atomic_load(setup->wish) != RUN_ON;
+}
+
+bool run_should_leave(const struct run_setup *setup)
+{
+	int wish = atomic_load(setup->wish);
+
+	return wish == RUN_STOP || wish == RUN_AGAIN;
 }
 
 void run_say(const struct run_setup *setup, enum job_state state, const char *code, const char *sentence)
@@ -107,6 +114,15 @@ static int64_t next_wait(int64_t wait_ms)
 	return wait_ms * 2 < RETRY_MOST_MS ? wait_ms * 2 : RETRY_MOST_MS;
 }
 
+/* Sleeps in short pieces, so that a stop is seen. */
+static void sleep_patiently(const struct local *local, int64_t wait_ms)
+{
+	int64_t until_ms = clock_mono_ms() + wait_ms;
+
+	while (clock_mono_ms() < until_ms && !run_should_leave(local->setup))
+		clock_sleep_ms(20);
+}
+
 /* A full disk or a locked file is waited for, however long: the batch is kept and nothing is confirmed. */
 static bool write_with_patience(struct local *local, struct batch *batch, struct error *err)
 {
@@ -114,7 +130,7 @@ static bool write_with_patience(struct local *local, struct batch *batch, struct
 	bool has_waited = false;
 	struct error failure = { 0 };
 
-	while (!pipeline_write(local->pipeline, batch, &failure)) {
+	while (!run_should_leave(local->setup) && !pipeline_write(local->pipeline, batch, &failure)) {
 		if (error_policies[failure.kind].batch != BATCH_RETRY) {
 			*err = failure;
 			return false;
@@ -122,7 +138,7 @@ static bool write_with_patience(struct local *local, struct batch *batch, struct
 		if (!has_waited)
 			run_say(local->setup, STATE_WAITING, failure.code, failure.message);
 		has_waited = true;
-		clock_sleep_ms(wait_ms);
+		sleep_patiently(local, wait_ms);
 		wait_ms = next_wait(wait_ms);
 		failure = (struct error){ 0 };
 	}
@@ -211,6 +227,7 @@ bool run_local(const struct run_setup *setup, struct error *err)
 		pipeline_close(local.pipeline);
 		return false;
 	}
+	progress_begin(setup->progress);
 	run_say(setup, STATE_OK, "", "running");
 	is_fine = pipeline_unpark(local.pipeline, err) && run_threads(&local, err);
 	/* What is committed is merged even if the reader failed: the replica shows what is safe. */

@@ -86,6 +86,8 @@ static bool step_with_patience(struct merge_thread *merge, struct merger *merger
 		if (!has_waited)
 			run_say(merge->setup, STATE_WAITING, failure.code, failure.message);
 		has_waited = true;
+		if (run_should_leave(merge->setup))
+			return false;
 		clock_sleep_ms(wait_ms);
 		wait_ms = wait_ms * 2 < RETRY_MOST_MS ? wait_ms * 2 : RETRY_MOST_MS;
 		failure = (struct error){ 0 };
@@ -99,7 +101,7 @@ static bool merge_all(struct merge_thread *merge, struct merger *merger)
 {
 	struct merge_result result = { .has_more = true };
 
-	while (result.has_more) {
+	while (result.has_more && !run_should_leave(merge->setup)) {
 		if (!step_with_patience(merge, merger, &result))
 			return false;
 	}

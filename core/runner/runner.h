@@ -12,13 +12,22 @@
 
 #include <stdatomic.h>
 
+/* What is wanted of a running job. Set from outside, by one who knows that the job runs; looked at by its threads. */
+enum run_wish {
+	RUN_ON,
+	RUN_AGAIN, /* end soon, to be opened anew: options or paused tables have changed */
+	RUN_PAUSE, /* take no more, write and merge what was taken, end */
+	RUN_DRAIN, /* the same */
+	RUN_STOP,  /* end after the batch that is being written; what was read behind it is read again later */
+};
+
 struct run_setup {
 	const struct job_options *options;
 	const struct home *home;
 	struct progress *progress;
 	bool until_idle;            /* end when the source has no more and all is merged */
 	bool from_start;
-	atomic_bool *should_drain;  /* set from outside: finish what is in flight, merge, end */
+	atomic_int *wish;           /* enum run_wish */
 	int64_t pace_messages_per_s; /* 0: as fast as it goes; the demo on a terminal is paced */
 	/* A sentence for people when the job begins to wait or goes on; from any of its threads. */
 	void (*on_state)(void *context, enum job_state state, const char *code, const char *sentence);
@@ -26,7 +35,7 @@ struct run_setup {
 	struct error *out_note;     /* filled at the end if the source has one (a last line cut off); kind NONE: none */
 };
 
-/* Runs to the end. False: the job stopped by an error (needs you). */
+/* Runs to the end: nothing more to read, or another wish. False: the job stopped by an error (needs you). */
 bool run_local(const struct run_setup *setup, struct error *err);
 
 #endif

@@ -229,14 +229,17 @@ static inline void play_kill(struct world *world, const struct words *words)
 
 static inline void play_lose(struct world *world, const struct words *words)
 {
+	bool is_letters = strcmp(words->at[1], "letters") == 0;
 	char nothing[8];
 
 	assert_null(world->pipeline);
-	if (strcmp(words->at[1], "store") == 0)
+	if (strcmp(words->at[1], "store") == 0) {
 		shell(world, "rm -f '%s'*", world->store);
-	else
-		store_cell(world, strcmp(words->at[1], "letters") == 0 ? "DELETE FROM letters" : "DELETE FROM parked", NULL,
-		           nothing, sizeof(nothing));
+		return;
+	}
+	store_cell(world, is_letters ? "DELETE FROM letters" : "DELETE FROM parked", NULL, nothing, sizeof(nothing));
+	if (is_letters)
+		store_cell(world, "DELETE FROM bodies", NULL, nothing, sizeof(nothing));
 }
 
 #include "pipeline/expect.h"
@@ -263,10 +266,12 @@ static const struct verb verbs[] = {
 	{ "expect", NULL, play_expect },
 };
 
-/* A step that fails must be expected by the next line. */
+/* The line behind a step that fails must expect the error. */
 static inline void play(struct world *world, const struct words *words)
 {
-	if (world->err.code[0] && strcmp(words->at[0], "expect") != 0)
+	bool is_error = words->count > 1 && strcmp(words->at[0], "expect") == 0 && strcmp(words->at[1], "error") == 0;
+
+	if (world->err.code[0] && !is_error)
 		SAY_FAIL(world, "before it: %s: %s", world->err.code, world->err.message);
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
 		if (strcmp(verbs[i].first, words->at[0]) == 0 &&

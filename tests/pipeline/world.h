@@ -135,6 +135,7 @@ static inline uint64_t store_number(const struct world *world, const char *sql, 
 	return strtoull(text, NULL, 10);
 }
 
+__attribute__((format(printf, 2, 3)))
 static inline void shell(const struct world *world, const char *format, ...)
 {
 	char command[400];

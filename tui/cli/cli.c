@@ -81,6 +81,8 @@ static int dispatch(const struct home *home, struct command_line *line, int argc
 {
 	enum command_id id = (enum command_id)(line->command - command_table);
 
+	if (id == COMMAND_job_create || id == COMMAND_job_set)
+		cli_make_absolute(line->args);
 	if (id == COMMAND_run || id == COMMAND_bench)
 		return cli_run(home, line, argc, argv);
 	if (id == COMMAND_check)

@@ -25,6 +25,8 @@ void (*printer_find(enum command_id command))(const json_t *object, struct print
 /* The calls, with whatever is special about them. */
 int cli_engine_command(const struct home *home, const struct command_line *line, const char *call);
 int cli_run(const struct home *home, struct command_line *line, int argc, char **argv);
+/* The engine's working folder is not ours: what names a file becomes absolute before it is sent. */
+void cli_make_absolute(json_t *args);
 int cli_export(const struct home *home, const struct command_line *line);
 int cli_show(const struct home *home, const struct command_line *line);
 int cli_engine_status(const struct home *home, const struct command_line *line);

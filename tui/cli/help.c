@@ -20,9 +20,9 @@ static void print_all(FILE *out)
 	fprintf(out, "weir moves change events into BigQuery or a local warehouse.\n\n");
 	for (int i = 0; i < COMMANDS; i++)
 		fprintf(out, "  weir %-14s %s\n", command_table[i].name, command_table[i].help);
-	fprintf(out, "\n'weir COMMAND --help' tells its arguments; --json prints one object a line.\n"
-	             "Exit status: 0 fine; 1 needs you; 2 usage; 69 engine not reachable; 70 our own fault;\n"
-	             "77 permission; 78 bad configuration.\n");
+	fprintf(out, "\n'weir COMMAND --help' tells its arguments; --json prints one object a line.\n\nExit status:\n");
+	for (size_t i = 0; i < exit_status_count; i++)
+		fprintf(out, "  %2d  %s\n", exit_statuses[i].status, exit_statuses[i].meaning);
 }
 
 static int unknown(int argc, char **argv)

@@ -215,12 +215,65 @@ static void print_engine(const json_t *status, struct printer_state *state)
 	       number(status, "running_jobs"));
 }
 
+static void print_job(const json_t *job, struct printer_state *state)
+{
+	if (!job) {
+		puts("no jobs");
+		return;
+	}
+	if (!state->count++)
+		puts("JOB                      STATE         RECEIVED    WRITTEN FILTERED LETTERS  PARKED REASON");
+	cell(job, "job", 24);
+	state_cell(job);
+	printf("%10lld %10lld %8lld %7lld %7lld ", number(job, "received"), number(job, "written"),
+	       number(job, "filtered"), number(job, "dead_lettered"), number(job, "parked"));
+	last_cell(job, "code");
+}
+
+static void print_job_whole(const json_t *job, struct printer_state *state)
+{
+	const char *name;
+	json_t *value;
+	size_t i;
+
+	print_job(job, state);
+	if (*word(job, "sentence")) {
+		printf("  ");
+		last_cell(job, "sentence");
+	}
+	json_object_foreach(json_object_get(job, "parameters"), name, value) {
+		printf("  %-28s ", name);
+		print_member("", value);
+	}
+	state->count = 0;
+	json_array_foreach(json_object_get(job, "tables"), i, value)
+		print_table(value, state);
+}
+
+/* What an act has led to. */
+static void print_act(const json_t *act, struct printer_state *state)
+{
+	const char *kind = json_object_get(act, "table") ? "table" : "job";
+
+	if (!act)
+		return;
+	state->count++;
+	printf("%s ", kind);
+	cli_print_text(word(act, kind));
+	printf(": %s%s", word(act, "state"), *word(act, "sentence") ? ": " : "");
+	last_cell(act, "sentence");
+}
+
 static const struct {
 	enum command_id command;
 	void (*print)(const json_t *object, struct printer_state *state);
 } printers[] = {
 	{ COMMAND_dlq_groups, print_group }, { COMMAND_dlq_list, print_letter },   { COMMAND_dlq_show, print_shown },
 	{ COMMAND_tables, print_table },     { COMMAND_why, print_why },           { COMMAND_verify, print_verified },
+	{ COMMAND_job_list, print_job },     { COMMAND_job_show, print_job_whole }, { COMMAND_job_create, print_job },
+	{ COMMAND_job_set, print_job_whole }, { COMMAND_job_delete, print_act },   { COMMAND_start, print_act },
+	{ COMMAND_pause, print_act },        { COMMAND_resume, print_act },        { COMMAND_drain, print_act },
+	{ COMMAND_stop, print_act },
 	{ COMMAND_merge, print_merged },     { COMMAND_engine_status, print_engine }, { COMMAND_engine_stop, print_engine },
 };
 

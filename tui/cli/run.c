@@ -70,19 +70,30 @@ static json_t *absolute_param(const char *param)
 	return json_string(out->at);
 }
 
-static void make_absolute(json_t *args)
+static void make_list_absolute(json_t *list)
+{
+	for (size_t i = 0; i < json_array_size(list); i++)
+		json_array_set_new(list, i, absolute_param(json_string_value(json_array_get(list, i))));
+}
+
+static void make_member_absolute(json_t *args, const char *member)
+{
+	char *path = absolute(json_string_value(json_object_get(args, member)));
+
+	json_object_set_new(args, member, json_string(path));
+	free(path);
+}
+
+void cli_make_absolute(json_t *args)
 {
 	const char *job = json_string_value(json_object_get(args, "job"));
-	json_t *params = json_object_get(args, "params");
 
-	if (strpbrk(job, "./") || access(job, F_OK) == 0) {
-		char *path = absolute(job);
-
-		json_object_set_new(args, "job", json_string(path));
-		free(path);
-	}
-	for (size_t i = 0; i < json_array_size(params); i++)
-		json_array_set_new(params, i, absolute_param(json_string_value(json_array_get(params, i))));
+	if (job && (strpbrk(job, "./") || access(job, F_OK) == 0))
+		make_member_absolute(args, "job");
+	if (json_object_get(args, "file"))
+		make_member_absolute(args, "file");
+	make_list_absolute(json_object_get(args, "params"));
+	make_list_absolute(json_object_get(args, "name=values"));
 }
 
 /* Does the job read our standard input? The engine has none of ours. */
@@ -203,7 +214,7 @@ int cli_run(const struct home *home, struct command_line *line, int argc, char *
 		return cli_complain(&err, line);
 	if (!client)
 		return become_engine(line, "--run", argc, argv);
-	make_absolute(line->args);
+	cli_make_absolute(line->args);
 	if (reads_stdin(home, line->args)) {
 		bool has_room = make_room(client, home, &err);
 

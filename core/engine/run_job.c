@@ -1,0 +1,226 @@
+/* `weir job list | show | create | set | delete`. */
+#include "base/file.h"
+#include "dlq/dlq.h"
+#include "engine/commands_private.h"
+#include "engine/result_private.h"
+#include "pipeline/pipeline.h"
+#include "runner/runner.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The members of run's last line, the state as it is now, and with `show` the options. */
+json_t *job_line(struct call *call, const struct job_options *options, bool with_options, struct error *err)
+{
+	struct job *running = job_find_running(call->engine, options->name);
+	struct job_standing standing;
+	struct progress_view view = { .state = STATE_STOPPED };
+	struct run_facts facts = { .this_run = &view.this_run };
+	json_t *line;
+	int ignored;
+
+	job_standing(call->engine, options->name, &standing);
+	if (running) {
+		progress_look(running->progress, &view);
+		facts.in_flight = view.in_flight;
+	}
+	facts.state = progress_state_name(standing.state);
+	line = result_make(call->engine->home, options, &facts, &ignored, err);
+	if (!line)
+		return NULL;
+	json_object_set_new(line, "code", json_string(standing.code));
+	json_object_set_new(line, "sentence", json_string(standing.sentence));
+	json_object_set_new(line, "running", json_boolean(standing.is_running));
+	json_object_set_new(line, "template", json_string(job_template_name(options->template)));
+	if (with_options)
+		json_object_set(line, "parameters", options->parameters);
+	return line;
+}
+
+static bool send_job(struct call *call, const struct job_options *options, void *context, struct error *err)
+{
+	json_t *line = job_line(call, options, context != NULL, err);
+
+	if (!line)
+		return because(err, "job '%s'", options->name);
+	call_line(call, line);
+	return true;
+}
+
+bool run_job_list(struct call *call, struct error *err)
+{
+	return job_each(call, NULL, send_job, NULL, err);
+}
+
+bool run_job_show(struct call *call, struct error *err)
+{
+	const char *name;
+
+	return call_text(call, "job", &name, err) && job_each(call, name, send_job, call, err);
+}
+
+/*
+ * create and set
+ */
+
+bool run_job_create(struct call *call, struct error *err)
+{
+	const char *params[256];
+	size_t count = call_params(call, params);
+	const char *file;
+	struct job_options *options;
+	bool is_fine;
+
+	if (!call_text(call, "file", &file, err))
+		return false;
+	if (!(options = job_load(call->engine->home, file, params, count, err)))
+		return false;
+	is_fine = job_register(call->engine->home, options, call_flag(call, "replace"), err) &&
+	          send_job(call, options, NULL, err);
+	job_options_free(options);
+	return is_fine;
+}
+
+/* A running job opens itself anew with the new content. */
+static void begin_again(struct call *call, const char *name)
+{
+	struct job *job = job_find_running(call->engine, name);
+	int on = RUN_ON;
+
+	if (job)
+		atomic_compare_exchange_strong(&job->wish, &on, RUN_AGAIN);
+}
+
+bool run_job_set(struct call *call, struct error *err)
+{
+	const char *settings[256];
+	const json_t *list = json_object_get(call->args, "name=values");
+	size_t count = 0;
+	const char *name;
+	struct job_options *options;
+	bool is_fine;
+
+	if (!call_text(call, "job", &name, err))
+		return false;
+	for (; count < json_array_size(list) && count < 256; count++)
+		settings[count] = json_string_value(json_array_get(list, count));
+	if (!count)
+		return fail(err, ERROR_USAGE, "bad_argument", "'job set' needs what to set: NAME=VALUE");
+	if (!(options = job_load(call->engine->home, name, settings, count, err)))
+		return false;
+	is_fine = job_options_startable(options, err) && job_register(call->engine->home, options, true, err);
+	if (is_fine) {
+		begin_again(call, options->name);
+		is_fine = send_job(call, options, call, err);
+	}
+	job_options_free(options);
+	return is_fine;
+}
+
+/*
+ * delete
+ */
+
+static bool remove_file(const char *path, struct error *err)
+{
+	if (unlink(path) == 0 || errno == ENOENT)
+		return true;
+	return fail_errno(err, errno, "cannot remove '%s'", path);
+}
+
+static bool remove_big(const char *folder, struct error *err)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	bool is_fine = true;
+
+	while (dir && is_fine && (entry = readdir(dir))) {
+		char *path;
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		path = path_join(folder, entry->d_name);
+		is_fine = remove_file(path, err);
+		free(path);
+	}
+	if (dir)
+		closedir(dir);
+	if (is_fine && dir && rmdir(folder) != 0)
+		return fail_errno(err, errno, "cannot remove '%s'", folder);
+	return is_fine;
+}
+
+static bool remove_store(const char *store, struct error *err)
+{
+	static const char *const tails[] = { "-wal", "-shm", "" };
+	bool is_fine = true;
+
+	for (size_t i = 0; is_fine && i < 3; i++) {
+		OWNED(text) path = text_new(8192);
+
+		text_add_format(path, "%s%s", store, tails[i]);
+		is_fine = remove_file(path->at, err);
+	}
+	return is_fine;
+}
+
+/* The warehouse forgets position and ledger, so that a new job of this name begins anew; its tables stay. */
+static bool forget_position(struct call *call, const struct job_options *options, struct error *err)
+{
+	struct sink_setup setup = { .options = options, .warehouse = call->engine->home->warehouse, .incarnation = "" };
+	const struct sink_ops *ops = sink_choose(options, err);
+	struct sink *sink = ops ? ops->open(&setup, err) : NULL;
+	bool is_fine = sink && ops->forget(sink, err);
+
+	if (sink)
+		ops->close(sink);
+	return is_fine;
+}
+
+static bool remove_job(struct call *call, const struct job_options *options, bool has_run, struct error *err)
+{
+	OWNED(text) file = text_new(8192);
+	struct job_paths paths;
+	bool is_fine;
+
+	job_paths_make(&paths, call->engine->home, options->name);
+	text_add_format(file, "%s/%s.json", call->engine->home->jobs_config, options->name);
+	/* The job file goes last: until then the job can be seen and deleted again. */
+	is_fine = (!has_run || forget_position(call, options, err)) && remove_store(paths.store, err) &&
+	          remove_big(paths.big, err) && remove_file(file->at, err);
+	job_paths_clear(&paths);
+	return is_fine;
+}
+
+bool run_job_delete(struct call *call, struct error *err)
+{
+	const char *name;
+	struct job_options *options;
+	struct job_files files;
+	uint64_t open = 0, needs = 0;
+	bool is_fine, has_run;
+
+	if (!call_text(call, "job", &name, err) || !(options = job_load(call->engine->home, name, NULL, 0, err)))
+		return false;
+	if (job_find_running(call->engine, options->name)) {
+		fail(err, ERROR_CONFIG, "wrong_state", "job '%s' runs; stop it first", options->name);
+		job_options_free(options);
+		return false;
+	}
+	is_fine = files_open(&files, call->engine->home, options, err);
+	if (is_fine) {
+		has_run = files.dlq != NULL;
+		is_fine = !files.dlq || dlq_open_count(files.dlq, NULL, &open, &needs, err);
+		files_close(&files);
+		if (is_fine && open && !call_flag(call, "yes"))
+			is_fine = fail(err, ERROR_CONFIG, "not_confirmed", "job '%s' has %llu open dead letters, which would be gone; "
+			               "--yes deletes it all the same", options->name, (unsigned long long)open);
+		is_fine = is_fine && remove_job(call, options, has_run, err);
+	}
+	if (is_fine)
+		call_line(call, json_pack("{s:s, s:s}", "job", options->name, "state", "deleted"));
+	job_options_free(options);
+	return is_fine;
+}

@@ -1,0 +1,173 @@
+/* `weir start | pause | resume | drain | stop`: acts on a whole job, or on one table of it. */
+#include "base/arena.h"
+#include "dlq/dlq.h"
+#include "engine/commands_private.h"
+#include "engine/job_acts_private.h"
+#include "pipeline/pipeline.h"
+#include "runner/runner.h"
+
+#include <stdlib.h>
+
+#define END_LOOK_MS 50
+
+static bool send_standing(struct call *call, const char *name, const char *sentence)
+{
+	struct job_standing now;
+	json_t *line;
+
+	job_standing(call->engine, name, &now);
+	line = json_pack("{s:s, s:s, s:s, s:s}", "job", name, "state", progress_state_name(now.state), "code", now.code,
+	                 "sentence", sentence ? sentence : now.sentence);
+	call->exit = now.state == STATE_NEEDS_YOU ? 1 : 0;
+	return call_line(call, line);
+}
+
+static bool begin(struct call *call, const char *name, struct error *err)
+{
+	struct job_run run = { .is_kept = true };
+	struct job_options *options = job_load(call->engine->home, name, NULL, 0, err);
+
+	if (options && !job_options_startable(options, err)) {
+		job_options_free(options);
+		return false;
+	}
+	return options && job_begin(call->engine, options, &run, err);
+}
+
+/* The call waits until the job has ended; who cancels leaves it ending. */
+static void end(struct call *call, const char *name, int wish)
+{
+	struct job *job = job_find_running(call->engine, name);
+
+	if (!job)
+		return;
+	atomic_store(&job->wish, wish);
+	while (!job_wait(job, END_LOOK_MS) && !atomic_load(&call->is_cancelled))
+		continue;
+}
+
+static bool act(struct call *call, enum job_act what, int wish, struct error *err)
+{
+	const char *name;
+	struct job_standing standing;
+	const struct job_answer *answer;
+	struct job_options *options;
+
+	if (!call_text(call, "job", &name, err))
+		return false;
+	/* The name is checked before its files are looked for. */
+	if (!(options = job_load(call->engine->home, name, NULL, 0, err)))
+		return false;
+	job_options_free(options);
+	job_standing(call->engine, name, &standing);
+	answer = &job_answers[what][job_phase(&standing)];
+	if (answer->answer == ANSWER_REFUSE)
+		return fail(err, ERROR_CONFIG, "wrong_state", "job '%s': %s", name, answer->sentence);
+	if (answer->answer == ANSWER_BEGIN && !begin(call, name, err))
+		return false;
+	if (answer->answer == ANSWER_END)
+		end(call, name, wish);
+	if (answer->answer == ANSWER_MARK && !job_keep_state(call->engine->home, name, STATE_STOPPED, "", "", err))
+		return false;
+	send_standing(call, name, answer->sentence);
+	return true;
+}
+
+/*
+ * One table
+ */
+
+/* "orders" and "shop.orders" both name a table; kept as DATASET.TABLE. */
+static char *full_table(const struct job_options *options, const char *table)
+{
+	const char *dataset = pipeline_dataset(options);
+	size_t len = strlen(dataset);
+	OWNED(text) name = text_new(4096);
+
+	if (strncmp(table, dataset, len) != 0 || table[len] != '.')
+		text_add_format(name, "%s.", dataset);
+	text_add(name, table);
+	return text_take(name);
+}
+
+static bool keep_paused(struct call *call, const char *name, const char *table, bool pauses, struct error *err)
+{
+	struct job_paths paths;
+	struct dlq *dlq;
+	bool is_fine, was_paused = false;
+
+	job_paths_make(&paths, call->engine->home, name);
+	dlq = dlq_open(paths.store, DLQ_WRITE, err);
+	job_paths_clear(&paths);
+	is_fine = dlq != NULL;
+	if (dlq && pauses)
+		is_fine = dlq_pause_table(dlq, table, call_text_or(call, "who", ""), call_text_or(call, "why", ""), err);
+	else if (dlq)
+		is_fine = dlq_resume_table(dlq, table, &was_paused, err);
+	if (is_fine && !pauses && !was_paused)
+		is_fine = fail(err, ERROR_CONFIG, "wrong_state", "table '%s' is not paused", table);
+	dlq_close(dlq);
+	return is_fine;
+}
+
+/* A running job opens itself anew: a matter of milliseconds between two batches. */
+static void begin_again(struct call *call, const char *name)
+{
+	struct job *job = job_find_running(call->engine, name);
+	int on = RUN_ON;
+
+	if (job)
+		atomic_compare_exchange_strong(&job->wish, &on, RUN_AGAIN);
+}
+
+static bool act_on_table(struct call *call, const char *table, bool pauses, struct error *err)
+{
+	const char *name;
+	struct job_options *options;
+	char *full;
+	bool is_fine;
+
+	if (!call_text(call, "job", &name, err))
+		return false;
+	if (!(options = job_load(call->engine->home, name, NULL, 0, err)))
+		return false;
+	full = full_table(options, table);
+	is_fine = keep_paused(call, options->name, full, pauses, err);
+	if (is_fine) {
+		begin_again(call, options->name);
+		call_line(call, json_pack("{s:s, s:s, s:s}", "job", options->name, "table", full, "state",
+		                          pauses ? "paused" : "ok"));
+	}
+	free(full);
+	job_options_free(options);
+	return is_fine;
+}
+
+bool run_start(struct call *call, struct error *err)
+{
+	return act(call, ACT_START, RUN_ON, err);
+}
+
+bool run_pause(struct call *call, struct error *err)
+{
+	const char *table = call_text_or(call, "table", NULL);
+
+	return table ? act_on_table(call, table, true, err) : act(call, ACT_PAUSE, RUN_PAUSE, err);
+}
+
+bool run_resume(struct call *call, struct error *err)
+{
+	const char *table = call_text_or(call, "table", NULL);
+
+	return table ? act_on_table(call, table, false, err) : act(call, ACT_RESUME, RUN_ON, err);
+}
+
+bool run_drain(struct call *call, struct error *err)
+{
+	return act(call, ACT_DRAIN, RUN_DRAIN, err);
+}
+
+bool run_stop(struct call *call, struct error *err)
+{
+	return act(call, ACT_STOP, RUN_STOP, err);
+}

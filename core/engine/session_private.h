@@ -1,0 +1,58 @@
+/* Sessions, shared by who reads them (server.c) and who sends them events (events.c). */
+#ifndef WEIR_ENGINE_SESSION_PRIVATE_H
+#define WEIR_ENGINE_SESSION_PRIVATE_H
+
+#include "engine/engine.h"
+#include "engine/outbox_private.h"
+
+#define SUBSCRIPTIONS_MAX 64
+
+struct subscription {
+	enum topic_id topic;
+	char argument[TOPIC_ARGUMENT_BYTES];
+	char name[TOPIC_ARGUMENT_BYTES + 16]; /* "job:orders" */
+	int64_t sent_ms;
+	char *last;                 /* the event that was sent last, without its number; or NULL */
+
+	/* of tables: the numbers of change that were sent */
+	uint64_t *seen;
+	size_t seen_count;
+	const void *seen_of;
+
+	/* of lines: where to read on; how many there have been, how many of them were sent or told of */
+	uint64_t next;
+	uint64_t base, told;
+};
+
+struct session {
+	struct session *next;
+	struct engine *engine;
+	int fd;
+	bool has_greeted, is_closing;
+	bool has_ended_input;       /* the other end sends no more, but may still read */
+	enum access access;
+	int64_t hello_until_ms;
+	char *buffer;
+	size_t used, room;
+	struct outbox out;
+
+	struct call *call;          /* running, or NULL */
+	char name[64];              /* of the call */
+	int64_t id;
+	pthread_t thread;
+	atomic_bool call_has_ended;
+
+	struct subscription *subscriptions;
+	size_t subscription_count;
+	uint64_t seq;               /* of the event sent last */
+};
+
+/* Posts one object (the reference is taken). False: the session is behind by more than it may be. */
+bool session_post(struct session *session, json_t *object);
+void session_post_error(struct session *session, int64_t id, const struct error *err);
+
+/* subscribe, unsubscribe, sync: answered by the control thread. False: the call is none of these. */
+bool events_call(struct session *session, const char *name, int64_t id, const json_t *args);
+void events_forget(struct session *session);
+
+#endif
