@@ -7,6 +7,8 @@ VARIANT ?= plain
 DEVELOPER ?= 0
 PREFIX ?= /usr/local
 LIBEXECDIR ?= $(PREFIX)/libexec/weir
+# Where systemd looks for users' units: below /usr and /usr/local in lib, below a user's own ~/.local in share.
+UNITDIR ?= $(PREFIX)/$(if $(filter /usr /usr/local,$(PREFIX)),lib,share)/systemd/user
 VERSION := 0.1.0
 COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 
@@ -56,24 +58,26 @@ endif
 LIBS_ENGINE = $(shell pkg-config --libs sqlite3 jansson libsodium) -lm -pthread
 LIBS_CLIENT = $(shell pkg-config --libs jansson) -lm
 CFLAGS ?= -g
-CPPFLAGS += -include core/base/banned.h -Icore -I$(B)/made -D_GNU_SOURCE -DWEIR_LIBEXECDIR='"$(LIBEXECDIR)"' $(SWITCHES)
+CPPFLAGS += -include core/base/banned.h -Icore -I$(B)/made -D_GNU_SOURCE $(SWITCHES)
 ALL_CFLAGS = -std=c17 $(OPTIMISE) $(CFLAGS) $(WARNINGS) $(HARDENING) $(SANITIZE)
 ALL_LDFLAGS = $(LDFLAGS) -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(SANITIZE)
 
-CORE_SOURCES := $(filter-out core/engine/main.c,$(wildcard core/*/*.c core/*/*/*.c))
+CORE_SOURCES := $(filter-out core/engine/main.c core/manual/%,$(wildcard core/*/*.c core/*/*/*.c))
 # The client sees base, options and control, nothing else (style of the house: tests/lint/includes.table).
 CLIENT_SOURCES := $(filter-out core/base/hash.c,$(wildcard core/base/*.c core/options/*.c core/control/*.c))
+MANUAL_SOURCES := $(wildcard core/manual/*.c)
 TUI_SOURCES := $(wildcard tui/*.c tui/*/*.c)
 UNIT_SOURCES := $(wildcard tests/unit/test_*.c tests/pipeline/test_*.c)
 FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c)
 
 CORE_OBJECTS := $(CORE_SOURCES:%.c=$(B)/o/%.o)
 CLIENT_OBJECTS := $(CLIENT_SOURCES:%.c=$(B)/o/%.o)
+MANUAL_OBJECTS := $(MANUAL_SOURCES:%.c=$(B)/o/%.o)
 TUI_OBJECTS := $(TUI_SOURCES:%.c=$(B)/o/%.o)
 UNIT_PROGRAMS := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SOURCES))
 FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(B)/%,$(FUZZ_SOURCES))
 
-.PHONY: all programs help deps test-deps demo test bench lint docs format fuzz fuzz-programs install clean unit FORCE
+.PHONY: all programs manual help deps test-deps demo test bench lint docs format fuzz fuzz-programs install clean unit FORCE
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -91,11 +95,17 @@ $(B)/made/build_info.h: FORCE
 	@printf '#define WEIR_VERSION "%s"\n#define WEIR_COMMIT "%s"\n#define WEIR_COMPILER "%s"\n#define WEIR_FLAGS "%s"\n' \
 		'$(VERSION)' '$(COMMIT)' "$$($(CC) --version | head -n 1 | tr -d '"\\')" '$(OPTIMISE) $(SANITIZE) $(SWITCHES)' > $@.new
 	@cmp -s $@ $@.new && rm $@.new || mv $@.new $@
+# Paths of the installation: in a header of their own, so that another PREFIX makes anew what depends on it.
+$(B)/made/install_paths.h: FORCE
+	@mkdir -p $(@D)
+	@printf '#define WEIR_LIBEXECDIR "%s"\n' '$(LIBEXECDIR)' > $@.new
+	@cmp -s $@ $@.new && rm $@.new || mv $@.new $@
+$(B)/o/core/control/start.o: $(B)/made/install_paths.h
 FORCE:
 
 $(B)/o/tui/%.o: CPPFLAGS += -Itui
 
-$(B)/o/%.o: %.c | $(B)/made/build_info.h
+$(B)/o/%.o: %.c | $(B)/made/build_info.h $(B)/made/install_paths.h
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -108,6 +118,26 @@ $(B)/weird: $(B)/o/core/engine/main.o $(B)/libcore.a
 
 $(B)/weir: $(TUI_OBJECTS) $(CLIENT_OBJECTS)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS_CLIENT)
+
+# Manual pages and completion, made from the tables by a program of the build (core/manual).
+$(B)/manual: $(MANUAL_OBJECTS) $(CLIENT_OBJECTS)
+	@$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS_CLIENT)
+
+MANUAL := weir.1 weird.8 weir-job.5
+MANUAL_FILES := $(MANUAL:%=$(B)/man/%) $(B)/man/weir.bash $(B)/man/weird.service
+$(MANUAL:%=$(B)/man/%): $(B)/man/%: $(B)/manual
+	@mkdir -p $(@D)
+	@$< $* > $@
+
+$(B)/man/weir.bash: $(B)/manual core/manual/completion.bash
+	@mkdir -p $(@D)
+	@{ $< weir.bash && cat core/manual/completion.bash; } > $@
+
+$(B)/man/weird.service: core/engine/weird.service $(B)/made/install_paths.h
+	@mkdir -p $(@D)
+	@sed 's|@LIBEXECDIR@|$(LIBEXECDIR)|' $< > $@
+
+manual: $(MANUAL_FILES)
 
 $(B)/tests/%: tests/%.c $(B)/libcore.a
 	@mkdir -p $(@D)
@@ -136,7 +166,7 @@ unit: $(UNIT_PROGRAMS)
 lint: ## include directions, words, formatting of what has a formatter here
 	@tests/lint/includes.sh && tests/lint/words.sh
 
-docs: $(B)/tests/unit/test_parameters_page ## write core/options/PARAMETERS.md from the option table
+docs: $(B)/tests/unit/test_parameters_page manual ## write core/options/PARAMETERS.md and, into build/man, manual pages and completion
 	@$< --print > core/options/PARAMETERS.md
 
 format: ## format all C files by .clang-format
@@ -151,9 +181,14 @@ fuzz-programs: $(FUZZ_PROGRAMS)
 build/test-crash: tests/crash/test-crash.py core/base/crash_points.def
 	@cp $< $@ && chmod +x $@
 
-install: programs ## install into $(DESTDIR)$(PREFIX)
+install: programs manual ## install into $(DESTDIR)$(PREFIX)
 	install -D -m 755 $(B)/weir $(DESTDIR)$(PREFIX)/bin/weir
 	install -D -m 755 $(B)/weird $(DESTDIR)$(LIBEXECDIR)/weird
+	install -D -m 644 $(B)/man/weir.1 $(DESTDIR)$(PREFIX)/share/man/man1/weir.1
+	install -D -m 644 $(B)/man/weird.8 $(DESTDIR)$(PREFIX)/share/man/man8/weird.8
+	install -D -m 644 $(B)/man/weir-job.5 $(DESTDIR)$(PREFIX)/share/man/man5/weir-job.5
+	install -D -m 644 $(B)/man/weir.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/weir
+	install -D -m 644 $(B)/man/weird.service $(DESTDIR)$(UNITDIR)/weird.service
 
 clean: ## remove all builds
 	rm -rf build

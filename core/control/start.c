@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "control/control.h"
+#include "install_paths.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -47,7 +47,10 @@ bool call_dispatch(struct call *call, const char *name, struct error *err)
 
 bool call_line(struct call *call, json_t *line)
 {
-	return !atomic_load(&call->is_cancelled) && call->send_line(call, line);
+	if (!atomic_load(&call->is_cancelled))
+		return call->send_line(call, line);
+	json_decref(line);
+	return false;
 }
 
 void call_note(struct call *call, const char *format, ...)

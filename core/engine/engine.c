@@ -20,6 +20,7 @@
 
 #define LOOP_WAIT_MS 500
 #define HOME_CHECK_MS 1000
+#define TICK_MS 1000
 
 static bool take_lock(struct engine *engine, struct error *err)
 {
@@ -82,7 +83,8 @@ bool engine_open(struct engine *engine, const struct home *home, struct error *e
 	*engine = (struct engine){ .home = home, .lock_fd = -1, .listen_fd = -1, .wake_fd = -1, .signal_fd = -1 };
 	pthread_mutex_init(&engine->lock, NULL);
 	pthread_cond_init(&engine->job_ended, NULL);
-	engine->idle_since_ms = clock_mono_ms();
+	engine->idle_since_ms = engine->started_ms = engine->ticked_ms = clock_mono_ms();
+	events_open(engine);
 	if (home_make(home, err) && take_lock(engine, err) && listen_socket(engine, err) && watch_signals(engine, err))
 		return true;
 	engine_close(engine);
@@ -106,6 +108,7 @@ void engine_close(struct engine *engine)
 	close_fd(engine->wake_fd);
 	close_fd(engine->lock_fd);
 	jobs_free(engine);
+	events_close(engine);
 	pthread_cond_destroy(&engine->job_ended);
 	pthread_mutex_destroy(&engine->lock);
 }
@@ -179,12 +182,30 @@ static bool loop_ends(struct engine *engine, atomic_bool *is_done)
 	return engine->ends_when_idle && now_ms - engine->idle_since_ms >= IDLE_END_MS;
 }
 
+/* Up to the next second that somebody wants to see. */
+static int wait_ms(struct engine *engine)
+{
+	int64_t left_ms = engine->ticked_ms + TICK_MS - clock_mono_ms();
+
+	return left_ms < 0 ? 0 : left_ms < LOOP_WAIT_MS ? (int)left_ms : LOOP_WAIT_MS;
+}
+
+static void tick(struct engine *engine, int64_t now_ms)
+{
+	if (now_ms - engine->ticked_ms < TICK_MS)
+		return;
+	/* Late ones are not caught up with, early ones would drift. */
+	engine->ticked_ms = now_ms - engine->ticked_ms < 2 * TICK_MS ? engine->ticked_ms + TICK_MS : now_ms;
+	metrics_tick(engine, now_ms);
+	events_tick(engine, now_ms);
+}
+
 static void poll_once(struct engine *engine)
 {
 	struct pollfd fds[SESSIONS_MAX + 3] = {
 		{ .fd = engine->signal_fd, .events = POLLIN },
 		{ .fd = engine->wake_fd, .events = POLLIN },
-		{ .fd = engine->session_count < SESSIONS_MAX ? engine->listen_fd : -1, .events = POLLIN },
+		{ .fd = engine->listen_fd, .events = POLLIN },
 	};
 	struct session *sessions[SESSIONS_MAX + 3];
 	nfds_t count = 3;
@@ -193,9 +214,9 @@ static void poll_once(struct engine *engine)
 
 	for (struct session *s = engine->sessions; s && count < SESSIONS_MAX + 3; s = session_next(s)) {
 		sessions[count] = s;
-		fds[count++] = (struct pollfd){ .fd = session_fd(s), .events = POLLIN };
+		fds[count++] = (struct pollfd){ .fd = session_fd(s), .events = session_events(s) };
 	}
-	if (poll(fds, count, LOOP_WAIT_MS) < 0)
+	if (poll(fds, count, wait_ms(engine)) < 0)
 		return;
 	if (fds[0].revents)
 		take_signal(engine);
@@ -205,7 +226,7 @@ static void poll_once(struct engine *engine)
 	}
 	for (nfds_t i = 3; i < count; i++) {
 		if (fds[i].revents)
-			server_read(engine, sessions[i]);
+			server_serve(sessions[i], fds[i].revents);
 	}
 	if (fds[2].revents)
 		server_accept(engine);
@@ -216,5 +237,6 @@ void engine_loop(struct engine *engine, atomic_bool *is_done)
 	while (!loop_ends(engine, is_done)) {
 		poll_once(engine);
 		server_sweep(engine, clock_mono_ms());
+		tick(engine, clock_mono_ms());
 	}
 }

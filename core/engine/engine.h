@@ -35,7 +35,13 @@ struct job {
 	/* of the run that ended last; written before is_running falls */
 	struct error failure, note;
 	bool has_run;                /* it got as far as reading */
+
+	struct job_metrics *metrics; /* under engine->lock; NULL until something flows */
 };
+
+/* What the console and `weir status` show besides the ledger (metrics.c), and lines for who has subscribed (events.c). */
+struct job_metrics;
+struct event_lines;
 
 struct engine {
 	const struct home *home;
@@ -46,6 +52,9 @@ struct engine {
 	int running_jobs;
 	pthread_t restorer;         /* starts kept jobs */
 	bool has_restorer;
+	struct event_lines *lines;  /* for topics that are made of lines; any thread's */
+	atomic_uint dlq_acts;       /* acts on dead letters since the start */
+	int64_t ticked_ms, started_ms;
 	struct session *sessions;   /* the control thread's own */
 	int session_count;
 	bool ends_when_idle;
@@ -71,6 +80,7 @@ struct call {
 	json_t *args;
 	enum access access;
 	atomic_bool is_cancelled;
+	atomic_bool is_gone;        /* nobody reads any more; a call that follows something may end */
 	int exit;
 
 	/* One object of output (the reference is taken); false: nobody reads any more. */
@@ -97,11 +107,31 @@ bool call_dispatch(struct call *call, const char *name, struct error *err);
  * Sessions (server.c).
  */
 void server_accept(struct engine *engine);
-void server_read(struct engine *engine, struct session *session);
+void server_serve(struct session *session, short revents); /* what poll found */
 void server_sweep(struct engine *engine, int64_t now_ms); /* late hellos, ended calls, closed sessions */
 int session_fd(const struct session *session);
+short session_events(struct session *session);
 struct session *session_next(const struct session *session);
 void server_close_all(struct engine *engine);
+
+/*
+ * Events (events.c): what sessions have subscribed to.
+ */
+void events_open(struct engine *engine);
+void events_close(struct engine *engine);
+/* Hands a line of "journal" or "logs" (`argument`: its level) to whoever has subscribed. From any thread, never waits;
+ * takes the reference. */
+void events_publish(struct engine *engine, enum topic_id topic, const char *argument, json_t *line);
+bool events_wanted(struct engine *engine, enum topic_id topic);
+/* Once a second: sends what has changed. */
+void events_tick(struct engine *engine, int64_t now_ms);
+
+/*
+ * Metrics (metrics.c).
+ */
+/* Once a second, for the jobs that run. */
+void metrics_tick(struct engine *engine, int64_t now_ms);
+void metrics_free(struct job_metrics *metrics);
 
 /*
  * Jobs (job.c).
@@ -118,6 +148,8 @@ struct job *job_begin(struct engine *engine, struct job_options *options, const 
 bool job_runs(struct job *job);
 /* The running job of that name, or NULL. Jobs are never freed before the engine ends. */
 struct job *job_find_running(struct engine *engine, const char *name);
+/* A running job of that name opens itself anew, with what its files say now: a matter of milliseconds between two batches. */
+void job_open_again(struct engine *engine, const char *name);
 /* Waits until the job has ended, or `wait_ms` passed (-1: for ever). */
 bool job_wait(struct job *job, int64_t wait_ms);
 /* Waits for all threads; then, when no session is left, frees all. */

@@ -194,6 +194,15 @@ struct job *job_find_running(struct engine *engine, const char *name)
 	return job;
 }
 
+void job_open_again(struct engine *engine, const char *name)
+{
+	struct job *job = job_find_running(engine, name);
+	int on = RUN_ON;
+
+	if (job)
+		atomic_compare_exchange_strong(&job->wish, &on, RUN_AGAIN);
+}
+
 bool job_wait(struct job *job, int64_t wait_ms)
 {
 	struct engine *engine = job->engine;
@@ -235,6 +244,7 @@ void jobs_free(struct engine *engine)
 		engine->jobs = job->next;
 		job_options_free(job->options);
 		progress_free(job->progress);
+		metrics_free(job->metrics);
 		free(job);
 	}
 }

@@ -83,16 +83,6 @@ bool run_job_create(struct call *call, struct error *err)
 	return is_fine;
 }
 
-/* A running job opens itself anew with the new content. */
-static void begin_again(struct call *call, const char *name)
-{
-	struct job *job = job_find_running(call->engine, name);
-	int on = RUN_ON;
-
-	if (job)
-		atomic_compare_exchange_strong(&job->wish, &on, RUN_AGAIN);
-}
-
 bool run_job_set(struct call *call, struct error *err)
 {
 	const char *settings[256];
@@ -112,7 +102,7 @@ bool run_job_set(struct call *call, struct error *err)
 		return false;
 	is_fine = job_options_startable(options, err) && job_register(call->engine->home, options, true, err);
 	if (is_fine) {
-		begin_again(call, options->name);
+		job_open_again(call->engine, options->name);
 		is_fine = send_job(call, options, call, err);
 	}
 	job_options_free(options);

@@ -110,16 +110,6 @@ static bool keep_paused(struct call *call, const char *name, const char *table, 
 	return is_fine;
 }
 
-/* A running job opens itself anew: a matter of milliseconds between two batches. */
-static void begin_again(struct call *call, const char *name)
-{
-	struct job *job = job_find_running(call->engine, name);
-	int on = RUN_ON;
-
-	if (job)
-		atomic_compare_exchange_strong(&job->wish, &on, RUN_AGAIN);
-}
-
 static bool act_on_table(struct call *call, const char *table, bool pauses, struct error *err)
 {
 	const char *name;
@@ -134,7 +124,7 @@ static bool act_on_table(struct call *call, const char *table, bool pauses, stru
 	full = full_table(options, table);
 	is_fine = keep_paused(call, options->name, full, pauses, err);
 	if (is_fine) {
-		begin_again(call, options->name);
+		job_open_again(call->engine, options->name);
 		call_line(call, json_pack("{s:s, s:s, s:s}", "job", options->name, "table", full, "state",
 		                          pauses ? "paused" : "ok"));
 	}

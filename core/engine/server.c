@@ -1,35 +1,24 @@
 /*
  * Sessions: who may connect, the hello, one call at a time a session. The call's
- * own thread writes its answer; the control thread only reads.
+ * own thread writes its answer and waits for a slow reader; the control thread
+ * reads, answers what needs no work, and never waits.
  */
 #include "base/arena.h"
 #include "base/clock.h"
-#include "engine/engine.h"
+#include "engine/session_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define READ_BYTES 65536
-
-struct session {
-	struct session *next;
-	struct engine *engine;
-	int fd;
-	bool has_greeted, is_closing;
-	enum access access;
-	int64_t hello_until_ms;
-	char *buffer;
-	size_t used, room;
-
-	struct call *call;          /* running, or NULL */
-	char name[64];              /* of the call */
-	int64_t id;
-	pthread_t thread;
-	atomic_bool call_has_ended;
-};
+/* A reader that takes nothing for so long is closed: a pager may keep an answer for a while, but a session that also
+ * watches events or has sent more calls has no reason to. */
+#define STALL_PAGER_MS (10 * 60 * 1000)
+#define STALL_MS (30 * 1000)
 
 int session_fd(const struct session *session)
 {
@@ -41,35 +30,40 @@ struct session *session_next(const struct session *session)
 	return session->next;
 }
 
-/* Blocks while the other end does not read; false when it is gone. */
-static bool send_all(int fd, const char *bytes, size_t len)
+short session_events(struct session *session)
 {
-	while (len) {
-		ssize_t n = send(fd, bytes, len, MSG_NOSIGNAL);
+	bool is_full = session->used > FRAME_BYTES_MAX;
+	short events = session->has_ended_input || is_full ? 0 : POLLIN;
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		bytes += n;
-		len -= (size_t)n;
-	}
-	return true;
+	return outbox_wants_room(&session->out) ? (short)(events | POLLOUT) : events;
 }
 
+/* By the call's thread; waits while the other end does not read. */
 static bool send_object(struct session *session, json_t *object)
 {
 	char *line = frame_print(object);
-	bool is_sent = line && send_all(session->fd, line, strlen(line));
+	bool is_sent = line && outbox_write(&session->out, line, strlen(line));
 
 	json_decref(object);
 	free(line);
 	return is_sent;
 }
 
-static void send_error(struct session *session, int64_t id, const struct error *err)
+bool session_post(struct session *session, json_t *object)
 {
-	send_object(session, json_pack("{s:I, s:o}", "id", (json_int_t)id, "error", error_to_json(err)));
+	char *line = frame_print(object);
+	bool is_posted = line && outbox_post(&session->out, line, strlen(line));
+
+	json_decref(object);
+	free(line);
+	return is_posted;
+}
+
+void session_post_error(struct session *session, int64_t id, const struct error *err)
+{
+	/* Who does not even read errors is of no use to anybody. */
+	if (!session_post(session, json_pack("{s:I, s:o}", "id", (json_int_t)id, "error", error_to_json(err))))
+		session->is_closing = true;
 }
 
 /*
@@ -89,6 +83,24 @@ static bool peer_access(int fd, enum access *out)
 	return true;
 }
 
+/* One line of why, if it goes out at once; the other end may be anybody. */
+static void send_away(int fd)
+{
+	struct error err = { 0 };
+	json_t *object;
+	char *line;
+	ssize_t ignored;
+
+	fail(&err, ERROR_UNREACHABLE, "too_many_sessions", "%d sessions are connected already", SESSIONS_MAX);
+	object = json_pack("{s:o}", "error", error_to_json(&err));
+	line = frame_print(object);
+	ignored = send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
+	(void)ignored;
+	json_decref(object);
+	free(line);
+	close(fd);
+}
+
 void server_accept(struct engine *engine)
 {
 	int fd = accept4(engine->listen_fd, NULL, NULL, SOCK_CLOEXEC);
@@ -101,9 +113,14 @@ void server_accept(struct engine *engine)
 		close(fd);
 		return;
 	}
+	if (engine->session_count >= SESSIONS_MAX) {
+		send_away(fd);
+		return;
+	}
 	session = memory_zalloc(sizeof(*session));
 	session->engine = engine;
 	session->fd = fd;
+	outbox_open(&session->out, fd, OUTBOX_BYTES_MAX);
 	session->access = access;
 	session->hello_until_ms = clock_mono_ms() + HELLO_WAIT_MS;
 	session->next = engine->sessions;
@@ -138,7 +155,7 @@ static void *call_main(void *context)
 		send_object(session, json_pack("{s:I, s:{s:i}}", "id", (json_int_t)session->id, "ok", "exit",
 		                               session->call->exit));
 	else
-		send_error(session, session->id, &err);
+		send_object(session, json_pack("{s:I, s:o}", "id", (json_int_t)session->id, "error", error_to_json(&err)));
 	atomic_store(&session->call_has_ended, true);
 	engine_wake(session->engine);
 	return NULL;
@@ -148,14 +165,17 @@ static void start_call(struct session *session, const json_t *frame)
 {
 	const char *name = json_string_value(json_object_get(frame, "call"));
 	json_t *args = json_object_get(frame, "args");
+	int64_t id = json_integer_value(json_object_get(frame, "id"));
 	struct error err = { 0 };
 
-	session->id = json_integer_value(json_object_get(frame, "id"));
 	if (!name || strlen(name) >= sizeof(session->name)) {
 		fail(&err, ERROR_USAGE, "bad_frame", "a frame has 'call' with the name of a command and 'id' with a number");
-		send_error(session, session->id, &err);
+		session_post_error(session, id, &err);
 		return;
 	}
+	if (events_call(session, name, id, args))
+		return;
+	session->id = id;
 	memcpy(session->name, name, strlen(name) + 1);
 	session->call = memory_zalloc(sizeof(*session->call));
 	*session->call = (struct call){
@@ -184,16 +204,16 @@ static void take_hello(struct session *session, const json_t *frame)
 		     "this engine speaks protocol %d, the client %lld; let both come from one version", PROTOCOL_VERSION,
 		     (long long)theirs);
 	if (err.kind != ERROR_NONE) {
-		send_object(session, json_pack("{s:o}", "error", error_to_json(&err)));
+		session_post(session, json_pack("{s:o}", "error", error_to_json(&err)));
 		session->is_closing = true;
 		return;
 	}
 	session->has_greeted = true;
-	send_object(session, json_pack("{s:{s:i, s:s, s:s, s:i}}", "hello", "protocol", PROTOCOL_VERSION, "program", "weird",
+	session_post(session, json_pack("{s:{s:i, s:s, s:s, s:i}}", "hello", "protocol", PROTOCOL_VERSION, "program", "weird",
 	                               "access", access_name(session->access), "pid", (int)getpid()));
 }
 
-/* False: the frame must wait, a call is still running. Its thread is the socket's only writer meanwhile. */
+/* False: the frame must wait, a call is still running. */
 static bool take_frame(struct session *session, const json_t *frame)
 {
 	struct error err = { 0 };
@@ -202,7 +222,7 @@ static bool take_frame(struct session *session, const json_t *frame)
 		return false;
 	if (!json_is_object(frame)) {
 		fail(&err, ERROR_USAGE, "bad_frame", "a frame is one JSON object a line");
-		send_error(session, 0, &err);
+		session_post_error(session, 0, &err);
 		session->is_closing = true;
 	} else if (!session->has_greeted) {
 		take_hello(session, frame);
@@ -224,6 +244,15 @@ static bool take_line(struct session *session, const char *line, size_t len)
 	return is_taken;
 }
 
+static void refuse_long_line(struct session *session)
+{
+	struct error err = { 0 };
+
+	fail(&err, ERROR_USAGE, "bad_frame", "a line is longer than %u bytes", FRAME_BYTES_MAX);
+	session_post_error(session, 0, &err);
+	session->is_closing = true;
+}
+
 static void take_lines(struct session *session)
 {
 	char *at = session->buffer;
@@ -236,15 +265,24 @@ static void take_lines(struct session *session)
 	session->used = (size_t)(end - at);
 	if (session->used)
 		memmove(session->buffer, at, session->used);
-	if (session->used > FRAME_BYTES_MAX)
-		session->is_closing = true;
+	/* Calls that wait behind a running one may be many; one line may not be longer than this. */
+	if (session->used > FRAME_BYTES_MAX && !memchr(session->buffer, '\n', session->used))
+		refuse_long_line(session);
 }
 
-void server_read(struct engine *engine, struct session *session)
+/* Nobody is there any more. A call that still writes sees it; a running job does not care. */
+static void leave(struct session *session)
+{
+	session->is_closing = true;
+	if (session->call)
+		atomic_store(&session->call->is_gone, true);
+	outbox_break(&session->out);
+}
+
+static void read_input(struct session *session)
 {
 	ssize_t n;
 
-	(void)engine;
 	if (session->room - session->used < READ_BYTES) {
 		session->room = session->used + READ_BYTES;
 		session->buffer = memory_grow(session->buffer, session->room);
@@ -252,14 +290,25 @@ void server_read(struct engine *engine, struct session *session)
 	n = recv(session->fd, session->buffer + session->used, READ_BYTES, MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n <= 0) {
-		session->is_closing = true;
-		/* A call that still writes sees that nobody reads; a running job does not care. */
-		shutdown(session->fd, SHUT_RDWR);
+	if (n < 0) {
+		leave(session);
 		return;
 	}
+	if (n == 0)
+		session->has_ended_input = true;
 	session->used += (size_t)n;
 	take_lines(session);
+}
+
+void server_serve(struct session *session, short revents)
+{
+	if (revents & POLLOUT)
+		outbox_flush(&session->out);
+	if (revents & POLLIN)
+		read_input(session);
+	/* What was sent before the other end went is still taken: `echo CALL | socat` closes early. */
+	if ((revents & (POLLERR | POLLNVAL)) || ((revents & POLLHUP) && !(revents & POLLIN)))
+		leave(session);
 }
 
 static void end_call(struct session *session)
@@ -272,9 +321,40 @@ static void end_call(struct session *session)
 
 static void free_session(struct session *session)
 {
+	events_forget(session);
+	outbox_close(&session->out);
 	close(session->fd);
 	free(session->buffer);
 	free(session);
+}
+
+static bool is_deaf(struct session *session, int64_t now_ms)
+{
+	long long since_ms = atomic_load(&session->out.stalled_ms);
+	bool has_more = session->subscription_count || session->used || !session->call;
+
+	return since_ms && now_ms - since_ms > (has_more ? STALL_MS : STALL_PAGER_MS);
+}
+
+/* The other end has sent all it will, and has been answered; who watches events stays until it goes. */
+static bool is_served(struct session *session)
+{
+	return session->has_ended_input && !session->call && !session->subscription_count &&
+	       !outbox_pending(&session->out);
+}
+
+static void sweep_session(struct session *session, int64_t now_ms)
+{
+	if (session->call && atomic_load(&session->call_has_ended)) {
+		end_call(session);
+		take_lines(session);
+	}
+	if (!session->has_greeted && now_ms > session->hello_until_ms)
+		session->is_closing = true;
+	if (is_served(session))
+		session->is_closing = true;
+	if (!session->is_closing && (is_deaf(session, now_ms) || atomic_load(&session->out.is_broken)))
+		leave(session);
 }
 
 void server_sweep(struct engine *engine, int64_t now_ms)
@@ -284,12 +364,7 @@ void server_sweep(struct engine *engine, int64_t now_ms)
 	while (*link) {
 		struct session *session = *link;
 
-		if (session->call && atomic_load(&session->call_has_ended)) {
-			end_call(session);
-			take_lines(session);
-		}
-		if (!session->has_greeted && now_ms > session->hello_until_ms)
-			session->is_closing = true;
+		sweep_session(session, now_ms);
 		if (session->call || !session->is_closing) {
 			link = &session->next;
 			continue;

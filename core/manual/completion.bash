@@ -130,7 +130,11 @@ _weir()
 	esac
 	_weir_count_words
 	read -ra places <<<"$(_weir_places "$command")"
-	_weir_value "${places[place]:-}" "$word"
+	case ${places[*]: -1} in
+	*+) [ $place -lt ${#places[@]} ] || place=$((${#places[@]} - 1)) ;;
+	esac
+	place=${places[place]:-}
+	_weir_value "${place%+}" "$word"
 }
 
 complete -F _weir weir

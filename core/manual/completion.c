@@ -1,8 +1,6 @@
 /*
- * Completion for bash: words of the tables around a small script
- * (completion_script.def) that knows how bash splits a line. TAB never starts an
- * engine: names of jobs are read from their folder, groups only from an engine
- * that runs.
+ * The tables as bash knows them: what completion.bash, which the Makefile puts
+ * behind them, looks words up in.
  */
 #include "manual/manual.h"
 
@@ -12,11 +10,6 @@
 
 #include <string.h>
 
-static const char *const script =
-#include "manual/completion_script.def"
-	;
-
-/* One shell pattern per command: the words behind `weir`. */
 static void add_options(struct text *out, const struct command *command)
 {
 	struct usage_slot slots[USAGE_WORDS];
@@ -30,7 +23,7 @@ static void add_options(struct text *out, const struct command *command)
 	text_add(out, "--json --help' ;;\n");
 }
 
-/* What kind of value each word of a command has, in order: "job table". */
+/* What each word of a command is, in order, "+" behind what may be repeated: "job table", "job name=value+". */
 static void add_places(struct text *out, const struct command *command)
 {
 	struct usage_slot slots[USAGE_WORDS];
@@ -41,7 +34,7 @@ static void add_places(struct text *out, const struct command *command)
 		text_add(out, "file_or_");
 	for (size_t i = 0; i < count; i++) {
 		if (!slots[i].flag[0])
-			text_add_format(out, "%s ", slots[i].name);
+			text_add_format(out, "%s%s ", slots[i].name, slots[i].is_list ? "+" : "");
 	}
 	text_add(out, "' ;;\n");
 }
@@ -113,6 +106,5 @@ bool manual_completion(struct text *out)
 	add_table(out, "_weir_places", add_places);
 	add_table(out, "_weir_valued", add_valued);
 	text_add_char(out, '\n');
-	text_add(out, script);
 	return !out->is_full;
 }

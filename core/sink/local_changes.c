@@ -1,10 +1,46 @@
-/* Changes above a watermark, in order of arrival, into the fold of one step. */
+/*
+ * Changes above a watermark, in order of arrival, into the sieve of one step. Rows
+ * are kept as long as they fit; in a larger step only keys and positions are, and
+ * the rows that turn out to be the newest are read again (local_chunk.c).
+ */
 #include "sink/merger_private.h"
 
 #include <inttypes.h>
 
-#define STEP_CHANGES_MAX 100000
-#define STEP_BYTES_MAX (24u << 20)
+/* Half a million changes reach every page of a table of a million rows: fewer would write each page more often. */
+const struct merge_limits merge_limits = {
+	.changes = LOCAL_STEP_CHANGES,
+	.sieve_bytes = 24u << 20,
+	.chunk_changes = 16384,
+	.chunk_bytes = 8u << 20,
+	.history_changes = 50000,
+	.history_bytes = 20u << 20,
+};
+
+/* How long the changelog is read in one go: while somebody reads, its log cannot begin anew. */
+#define READ_CHANGES 8192
+
+static sqlite3_stmt *prepare(struct merger *merger, const char *select, struct span changelog, const char *where,
+                             struct error *err)
+{
+	struct text *sql = sql_new(select);
+
+	sql_name(sql, changelog);
+	text_add(sql, where);
+	return sql_prepare(sql, merger->changelog_store, err);
+}
+
+bool changes_prepare(struct merger *merger, struct open_replica *place, struct span changelog, struct error *err)
+{
+	static const char above[] = " WHERE rowid > ?1 AND rowid <= ?2 ORDER BY rowid LIMIT ?3";
+
+	return (place->read = prepare(merger, "SELECT rowid, _weir_key, _weir_position, operation, primaryKey IS NULL, "
+	                              "_weir_old_key, _weir_unavailable, fullRecord FROM ", changelog, above, err)) &&
+	       (place->scan = prepare(merger, "SELECT rowid, _weir_key, _weir_position, operation, primaryKey IS NULL FROM ",
+	                              changelog, above, err)) &&
+	       (place->fetch = prepare(merger, "SELECT fullRecord, _weir_old_key, _weir_unavailable FROM ", changelog,
+	                               " WHERE rowid=?1", err));
+}
 
 static enum operation operation_read(struct span name)
 {
@@ -23,9 +59,6 @@ static bool change_read(struct merger *merger, sqlite3_stmt *stmt, struct change
 		.key = store_blob(stmt, 1),
 		.position = (const unsigned char *)position.at,
 		.operation = operation_read(store_text(stmt, 3)),
-		.old_key = store_blob(stmt, 4),
-		.unavailable = store_text(stmt, 5),
-		.full_record = store_text(stmt, 6),
 	};
 	if (position.len != POSITION_BYTES || out->operation == OPERATIONS)
 		return fail(err, ERROR_BUG, "state_damaged", "the warehouse '%s' has a change without position or operation at "
@@ -33,42 +66,45 @@ static bool change_read(struct merger *merger, sqlite3_stmt *stmt, struct change
 	return true;
 }
 
-static size_t step_bytes(const struct merger *merger)
+static void row_keep(struct merger *merger, sqlite3_stmt *stmt, struct change *change)
 {
-	return arena_used(merger->arena) + merger->fold.count * sizeof(struct change);
+	change->old_key = arena_copy(merger->rows, store_blob(stmt, 5));
+	change->unavailable = arena_copy(merger->rows, store_text(stmt, 6));
+	change->full_record = arena_copy(merger->rows, store_text(stmt, 7));
 }
 
 /* A row event from before its table had a key is in no replica. */
 static bool is_keyless(const struct change *change, sqlite3_stmt *stmt)
 {
-	return sqlite3_column_int(stmt, 7) && change->operation != OP_TRUNCATE && change->operation != OP_DROP;
+	return sqlite3_column_int(stmt, 4) && change->operation != OP_TRUNCATE && change->operation != OP_DROP;
 }
 
-bool merger_read(struct merger *merger, struct open_replica *place, int64_t *out_end, uint64_t *out_changes,
-                 bool *out_more, struct error *err)
+static bool change_take(struct merger *merger, struct step *step, sqlite3_stmt *stmt, struct error *err)
 {
-	bool has_row = true;
+	struct change change;
 
-	*out_changes = 0;
-	*out_more = false;
-	*out_end = replica_watermark(place->replica);
-	sqlite3_bind_int64(place->read, 1, *out_end);
-	while (store_step(merger->changelog_store, place->read, &has_row, err)) {
-		struct change change;
+	if (!change_read(merger, stmt, &change, err))
+		return false;
+	step->end = sqlite3_column_int64(stmt, 0);
+	step->result.changes++;
+	if (is_keyless(&change, stmt) || !tide_pass(replica_tide(step->place->replica), &change))
+		return true;
+	if (merger->sieve.has_rows && change.operation != OPERATIONS)
+		row_keep(merger, stmt, &change);
+	sieve_add(&merger->sieve, step->end, &change);
+	return true;
+}
 
-		*out_more = has_row && (*out_changes == STEP_CHANGES_MAX || step_bytes(merger) >= STEP_BYTES_MAX);
-		if (!has_row || *out_more) {
-			sqlite3_reset(place->read);
-			return true;
-		}
-		if (!change_read(merger, place->read, &change, err)) {
-			sqlite3_reset(place->read);
-			return false;
-		}
-		if (!is_keyless(&change, place->read))
-			fold_add(&merger->fold, replica_tide(place->replica), &change);
-		*out_end = sqlite3_column_int64(place->read, 0);
-		++*out_changes;
-	}
-	return false;
+static bool rows_fit(const struct merger *merger, bool is_kept)
+{
+	const struct merge_limits *limits = &merger->limits;
+
+	return merger->sieve.count < (is_kept ? limits->history_changes : limits->chunk_changes) &&
+	       merger->row_bytes < (is_kept ? limits->history_bytes : limits->chunk_bytes);
+}
+
+static bool step_fits(const struct merger *merger, const struct step *step, uint64_t taken)
+{
+	return taken < merger->limits.changes && sieve_size(&merger->sieve) < merger->limits.sieve_bytes &&
+	       !sieve_is_full(&merger->sieve, step->last);
 }

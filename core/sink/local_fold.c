@@ -103,9 +103,10 @@ static void fold_row(struct fold *fold, const struct change *change)
 	*slot = (uint32_t)++fold->count;
 }
 
+static const unsigned char lowest[POSITION_BYTES];
+
 void fold_touch(struct fold *fold, struct span key)
 {
-	static const unsigned char lowest[POSITION_BYTES];
 	struct change touch = { .key = key, .position = lowest, .operation = OPERATIONS };
 
 	fold_row(fold, &touch);
@@ -124,26 +125,34 @@ static void tide_settle(struct tide *tide)
 		raise_to(tide->hidden, tide->dropped);
 }
 
-void fold_add(struct fold *fold, struct tide *tide, const struct change *change)
+bool tide_pass(struct tide *tide, struct change *change)
 {
 	if (change->operation == OP_TRUNCATE) {
 		raise_to(tide->hidden, change->position);
-		return;
+		return false;
 	}
 	if (change->operation == OP_DROP) {
 		raise_to(tide->dropped, change->position);
 		tide_settle(tide);
-		return;
+		return false;
 	}
 	if (memcmp(change->position, tide->dropped, POSITION_BYTES) < 0) {
-		fold_touch(fold, change->key);
-		return;
+		*change = (struct change){ .key = change->key, .position = lowest, .operation = OPERATIONS };
+		return true;
 	}
 	if (change->operation != OP_DELETE) {
 		raise_to(tide->newest, change->position);
 		tide_settle(tide);
 	}
-	fold_row(fold, change);
+	return true;
+}
+
+void fold_add(struct fold *fold, struct tide *tide, const struct change *change)
+{
+	struct change passed = *change;
+
+	if (tide_pass(tide, &passed))
+		fold_row(fold, &passed);
 }
 
 /* Orders two keys as the replica's index does: whole numbers by value, the rest by bytes. */
@@ -233,7 +242,7 @@ static bool fold_sort_numbers(struct fold *fold)
 
 void fold_sort(struct fold *fold, const struct table_schema *schema)
 {
-	if (fold->count < 2)
+	if (fold->is_sorted || fold->count < 2)
 		return;
 	if (schema->key_count == 1 && schema->columns[schema->keys[0]].type.kind == BQ_INT64 && fold_sort_numbers(fold))
 		return;

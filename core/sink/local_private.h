@@ -102,6 +102,7 @@ struct fold {
 	size_t count, room;
 	uint32_t *slots;
 	size_t slot_count;
+	bool is_sorted;       /* the items came in order */
 };
 
 /*
@@ -117,6 +118,8 @@ struct tide {
 void fold_init(struct fold *fold, struct arena *arena);
 void fold_clear(struct fold *fold);
 void fold_free(struct fold *fold);
+/* In order of arrival; the tide moves with it. False: a table event. A row that the tide hides becomes a touch. */
+bool tide_pass(struct tide *tide, struct change *change);
 /* A row event or a table event, in order of arrival. The tide moves with it. */
 void fold_add(struct fold *fold, struct tide *tide, const struct change *change);
 /* In the order of the replica's B-tree. Indices change; fold_add must not follow. */

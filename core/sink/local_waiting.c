@@ -114,3 +114,19 @@ bool merger_choose(struct merger *merger, const char *name, const struct catalog
 	*out_others = count > 1;
 	return true;
 }
+
+bool merger_last(struct merger *merger, const struct catalog_table *table, int64_t *out, struct error *err)
+{
+	struct text *sql = sql_new("SELECT coalesce(max(rowid), 0) FROM ");
+	sqlite3_stmt *stmt;
+	bool has_row = false, is_fine;
+
+	sql_name(sql, changelog_name(merger->catalog, table->schema.name));
+	if (!(stmt = sql_prepare(sql, merger->changelog_store, err)))
+		return false;
+	is_fine = store_step(merger->changelog_store, stmt, &has_row, err);
+	if (is_fine)
+		*out = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return is_fine;
+}

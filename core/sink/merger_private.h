@@ -3,12 +3,30 @@
 #define WEIR_SINK_MERGER_PRIVATE_H
 
 #include "sink/local_private.h"
+#include "sink/sieve_private.h"
 
 #define REPLICAS_OPEN 16
 
 struct open_replica {
 	struct replica *replica;
-	sqlite3_stmt *read;
+	sqlite3_stmt *read, *scan, *fetch; /* changes with their rows; without; the row of a change */
+};
+
+/* What a step may hold. A table with placeholders looks back and forth between its keys: it needs all rows at once. */
+struct merge_limits {
+	size_t changes;         /* of a step */
+	size_t sieve_bytes;
+	size_t chunk_changes;   /* whose rows are in memory together */
+	size_t chunk_bytes;
+	size_t history_changes; /* both, of a table with placeholders */
+	size_t history_bytes;
+};
+extern const struct merge_limits merge_limits;
+
+/* A row that a chunk misses. */
+struct fetch {
+	int64_t rowid;
+	size_t at;
 };
 
 struct merger {
@@ -17,8 +35,12 @@ struct merger {
 	struct catalog_table *tables;
 	size_t table_count;
 	char *job, *changelog_dataset;
-	struct arena *arena;                   /* of one step */
-	struct fold fold;
+	struct merge_limits limits;
+	struct sieve sieve;
+	struct arena *rows;                    /* of one chunk */
+	struct fold fold;                      /* the chunk; its memory is elsewhere */
+	struct fetch *fetches;
+	size_t fetch_room, chunk;
 	struct open_replica open[REPLICAS_OPEN];
 	size_t next_victim;
 };
@@ -29,10 +51,25 @@ bool merger_watermark(struct merger *merger, struct span table, int64_t *out, st
 /* The table that waits longest, or the named one; *out NULL: nothing waits. */
 bool merger_choose(struct merger *merger, const char *name, const struct catalog_table **out, bool *out_others,
                    struct error *err);
+/* Of the newest change in a table's changelog; 0: none. */
+bool merger_last(struct merger *merger, const struct catalog_table *table, int64_t *out, struct error *err);
 
 /* local_changes.c */
-/* A step's changes into the fold; *out_end is the last rowid. */
-bool merger_read(struct merger *merger, struct open_replica *place, int64_t *out_end, uint64_t *out_changes,
-                 bool *out_more, struct error *err);
+/* A step: where it ends is decided in one look at the changelog, together with the columns that are known. */
+struct step {
+	const struct catalog_table *table;
+	struct open_replica *place;
+	struct history *history;
+	int64_t last;             /* rowid: later changes are not looked at */
+	int64_t end;              /* the last that was read */
+	struct merge_result result;
+};
+bool changes_prepare(struct merger *merger, struct open_replica *place, struct span changelog, struct error *err);
+/* Changes up to `last`, or as many as a step holds, into the sieve. */
+bool changes_read(struct merger *merger, struct step *step, struct error *err);
+
+/* local_chunk.c */
+/* The sieve into the replica, a chunk of rows at a time. */
+bool chunks_apply(struct merger *merger, struct step *step, struct error *err);
 
 #endif

@@ -1,0 +1,27 @@
+/* Shared by the rooms of the journal. */
+#ifndef WEIR_ENGINE_JOURNAL_PRIVATE_H
+#define WEIR_ENGINE_JOURNAL_PRIVATE_H
+
+#include "engine/journal.h"
+
+#include <pthread.h>
+
+#define JOURNAL_LINE_MAX (256 << 10)
+
+struct journal {
+	pthread_mutex_t lock;
+	char *path;
+	int fd;              /* -1: not open; else the same number until the end */
+	bool is_torn;        /* the file ends inside a line */
+	int64_t last_act;
+};
+
+/* A number for an act: larger than those before, also than those of engines before. */
+int64_t journal_next_act(struct journal *journal);
+
+/* Arguments of a call as the journal keeps them: nothing secret, nothing long. A new reference. */
+json_t *journal_args(const json_t *args);
+/* The command as one would type it. Caller frees. */
+char *journal_command_text(const struct command *command, const json_t *args);
+
+#endif
