@@ -164,10 +164,11 @@ bench: all ## measure speed and memory, each figure beside a baseline of the sam
 unit: $(UNIT_PROGRAMS)
 
 lint: ## include directions, words, formatting of what has a formatter here
-	@tests/lint/includes.sh && tests/lint/words.sh
+	@tests/lint/includes.sh && tests/lint/words.sh && tests/lint/readme.sh
 
-docs: $(B)/tests/unit/test_parameters_page manual ## write core/options/PARAMETERS.md and, into build/man, manual pages and completion
+docs: $(B)/tests/unit/test_parameters_page $(B)/tests/unit/test_protocol_page manual ## write PARAMETERS.md, PROTOCOL.md and, into build/man, manual pages and completion
 	@$< --print > core/options/PARAMETERS.md
+	@$(B)/tests/unit/test_protocol_page --print > core/control/PROTOCOL.md
 
 format: ## format all C files by .clang-format
 	@clang-format -i $$(git ls-files '*.c' '*.h')

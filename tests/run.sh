@@ -43,12 +43,14 @@ build() {
 
 part lint-includes 10 tests/lint/includes.sh
 part lint-words 10 tests/lint/words.sh
+part lint-readme 10 tests/lint/readme.sh
 part lint-reasons 10 tests/lint/reasons.sh
 part build 90 build plain programs unit build/test-crash
 part unit 60 tests/unit.sh build
 part e2e 90 env WEIR_BUILD=build python3 tests/e2e/run.py
 part build-crash 60 build crash programs
 part crash 120 build/test-crash
+part tries 30 env WEIR_BUILD=build/crash WEIR_TRIES=${WEIR_TRIES:-100} python3 tests/e2e/run.py test_tries.py
 part build-asan 90 build asan programs unit
 part unit-asan 60 tests/unit.sh build/asan
 part e2e-asan 150 env WEIR_BUILD=build/asan python3 tests/e2e/run.py

@@ -13,6 +13,8 @@ bool file_replace(const char *path, struct span content, struct error *err);
 
 /* mkdir -p with mode 0700 for what is missing. */
 bool folder_make(const char *path, struct error *err);
+/* Only the folder itself. For what lies in a home: one that was deleted under us is not made again in part. */
+bool folder_make_last(const char *path, struct error *err);
 
 /* `path` as it is if absolute, else below `base`; the caller frees. */
 char *path_resolve(const char *base_folder, const char *path);

@@ -21,6 +21,8 @@ struct log {
 	struct log_file file;
 	enum log_level least;
 	bool to_stderr;
+	void (*on_line)(void *context, enum log_level level, const char *json);
+	void *context;
 
 	struct log_line *lines;     /* ring: line n lies at n % ring_lines */
 	size_t ring_lines, ring_bytes, bytes;
@@ -104,6 +106,8 @@ struct log *log_open(const struct log_setup *setup)
 	pthread_condattr_destroy(&attributes);
 	log->least = setup->least;
 	log->to_stderr = setup->to_stderr;
+	log->on_line = setup->on_line;
+	log->context = setup->context;
 	log->ring_lines = setup->ring_lines ? setup->ring_lines : RING_LINES;
 	log->ring_bytes = setup->ring_bytes ? setup->ring_bytes : RING_BYTES;
 	log->lines = memory_zalloc(log->ring_lines * sizeof(*log->lines));
@@ -134,6 +138,8 @@ static void write_locked(struct log *log, enum log_level level, const char *part
 		log_line_json(line, clock_utc_us(), level, part, job, sentence, NULL);
 	}
 	ring_add_locked(log, level, job, text_span(line));
+	if (log->on_line)
+		log->on_line(log->context, level, line->at);
 	if (text_add_char(line, '\n'))
 		log_file_write(&log->file, text_span(line));
 	if (log->to_stderr && log_line_journal(words, level, part, job, sentence, fields))

@@ -20,7 +20,7 @@ enum log_level {
 	LEVEL_INFO,  /* a state a person would tell a colleague */
 	LEVEL_WARN,  /* it went wrong and we handled it */
 	LEVEL_ERROR, /* somebody must act */
-	LEVELS
+	LOG_LEVELS
 };
 
 const char *log_level_name(enum log_level level);
@@ -44,6 +44,9 @@ struct log_setup {
 	uint64_t file_bytes;     /* 10 MiB, then weird.log becomes weird.log.1 */
 	int file_count;          /* 5, with the one that is written */
 	bool to_stderr;          /* with the priorities that systemd's journal reads */
+	/* Given each new line while the log is locked: it must not wait, nor log. NULL: nobody listens. */
+	void (*on_line)(void *context, enum log_level level, const char *json);
+	void *context;
 };
 
 struct log;
@@ -60,7 +63,7 @@ bool log_is_journaled(void);
  * only counted; log_tick tells the count. */
 void log_add(struct log *log, enum log_level level, const char *part, const char *job, const char *sentence,
              const struct log_field *fields);
-#define LOG_FIELDS(...) (&((const struct log_field[]){ { "", "", 0 }, ##__VA_ARGS__, { NULL, NULL, 0 } })[1])
+#define LOG_FIELDS(...) ((const struct log_field[]){ __VA_ARGS__ __VA_OPT__(,) { NULL, NULL, 0 } })
 #define log_debug(log, part, job, sentence, ...) \
 	log_add(log, LEVEL_DEBUG, part, job, sentence, LOG_FIELDS(__VA_ARGS__))
 #define log_info(log, part, job, sentence, ...) log_add(log, LEVEL_INFO, part, job, sentence, LOG_FIELDS(__VA_ARGS__))

@@ -26,12 +26,12 @@ static char *file_name(const struct log_file *file, int number)
 
 void log_file_open(struct log_file *file)
 {
-	struct error ignored = { 0 };
 	struct stat info;
 	char *path;
 
 	file->fd = -1;
-	if (!file->folder || !folder_make(file->folder, &ignored))
+	/* Only the last folder is made: a home that was deleted must not come back. */
+	if (!file->folder || (mkdir(file->folder, 0700) != 0 && errno != EEXIST))
 		return;
 	path = file_name(file, 0);
 	file->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -111,11 +111,13 @@ void log_file_write(struct log_file *file, struct span line)
 
 void log_file_tick(struct log_file *file)
 {
-	struct stat info;
+	struct stat ours, there;
+	char *path = file->folder ? file_name(file, 0) : NULL;
+	bool is_there = path && file->fd >= 0 && fstat(file->fd, &ours) == 0 && lstat(path, &there) == 0 &&
+	                ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
 
-	if (!file->folder)
-		return;
-	if (file->fd >= 0 && fstat(file->fd, &info) == 0 && info.st_nlink > 0)
+	free(path);
+	if (!file->folder || is_there)
 		return;
 	log_file_close(file);
 	log_file_open(file);

@@ -7,7 +7,7 @@
 static const struct level_row {
 	const char *name;
 	int priority;    /* of syslog */
-} levels[LEVELS] = {
+} levels[LOG_LEVELS] = {
 	[LEVEL_DEBUG] = { "debug", 7 },
 	[LEVEL_INFO] = { "info", 6 },
 	[LEVEL_WARN] = { "warn", 4 },
@@ -21,7 +21,7 @@ const char *log_level_name(enum log_level level)
 
 bool log_level_find(const char *name, enum log_level *out)
 {
-	for (int i = 0; i < LEVELS; i++) {
+	for (int i = 0; i < LOG_LEVELS; i++) {
 		if (strcmp(levels[i].name, name) == 0) {
 			*out = (enum log_level)i;
 			return true;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-static bool folder_make_one(const char *path, struct error *err)
+bool folder_make_last(const char *path, struct error *err)
 {
 	struct stat info;
 
@@ -33,10 +33,10 @@ bool folder_make(const char *path, struct error *err)
 		if (slash == part || slash[-1] == '/')
 			continue;
 		*slash = '\0';
-		is_fine = folder_make_one(part, err);
+		is_fine = folder_make_last(part, err);
 		*slash = '/';
 	}
-	is_fine = is_fine && folder_make_one(path, err);
+	is_fine = is_fine && folder_make_last(path, err);
 	free(part);
 	return is_fine;
 }

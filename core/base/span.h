@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct span {
@@ -38,6 +39,39 @@ static inline bool span_equal(struct span a, struct span b)
 static inline bool span_is(struct span a, const char *text)
 {
 	return span_equal(a, span_of(text));
+}
+
+/* memcmp for names of a few bytes, fifty times a message: loads may overlap, so no loop is needed below 16. */
+static inline bool bytes_equal(const char *a, const char *b, size_t len)
+{
+	uint64_t x, y;
+	uint32_t v, w;
+
+	if (len > 16)
+		return memcmp(a, b, len) == 0;
+	if (len >= 8) {
+		memcpy(&x, a, 8);
+		memcpy(&y, b, 8);
+		if (x != y)
+			return false;
+		memcpy(&x, a + len - 8, 8);
+		memcpy(&y, b + len - 8, 8);
+		return x == y;
+	}
+	if (len >= 4) {
+		memcpy(&v, a, 4);
+		memcpy(&w, b, 4);
+		if (v != w)
+			return false;
+		memcpy(&v, a + len - 4, 4);
+		memcpy(&w, b + len - 4, 4);
+		return v == w;
+	}
+	for (size_t i = 0; i < len; i++) {
+		if (a[i] != b[i])
+			return false;
+	}
+	return true;
 }
 
 /* Bytes decide, then length: the order of memcmp. */

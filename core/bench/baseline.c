@@ -94,9 +94,10 @@ static bool open_file(struct player *player, const struct baseline *baseline, si
 {
 	char sql[160];
 
-	snprintf(sql, sizeof(sql), "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=0; "
-	         "PRAGMA cache_size=-%lld; PRAGMA wal_autocheckpoint=%d", (long long)baseline->cache_bytes[i] / 1024,
-	         baseline->checkpoint_pages[i]);
+	/* The second file is the replica: derived, as the engine's. */
+	snprintf(sql, sizeof(sql), "PRAGMA journal_mode=WAL; PRAGMA synchronous=%s; PRAGMA mmap_size=0; "
+	         "PRAGMA cache_size=-%lld; PRAGMA wal_autocheckpoint=%d", i ? "NORMAL" : "FULL",
+	         (long long)baseline->cache_bytes[i] / 1024, baseline->checkpoint_pages[i]);
 	return sqlite3_open_v2(baseline->files[i], &player->files[i], SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) ==
 	       SQLITE_OK && sqlite3_exec(player->files[i], sql, NULL, NULL, NULL) == SQLITE_OK;
 }

@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MERGE_CHANGES 100000 /* as the engine merges */
-
 static bool last_row(sqlite3 *db, const char *changelog, int64_t *out, struct error *err)
 {
 	OWNED(text) sql = text_new(BASELINE_SQL_MAX);
@@ -79,8 +77,8 @@ static int64_t lesser(int64_t a, int64_t b)
 
 static void record_all(struct recorder *r, const struct table *table)
 {
-	for (int64_t at = table->after; at < table->last; at += MERGE_CHANGES) {
-		int64_t end = lesser(at + MERGE_CHANGES, table->last);
+	for (int64_t at = table->after; at < table->last; at += LOCAL_STEP_CHANGES) {
+		int64_t end = lesser(at + LOCAL_STEP_CHANGES, table->last);
 
 		for (int64_t after = at; after < end; after += BATCH_RECORDS_MAX)
 			record_rows(r, table, after, lesser(after + BATCH_RECORDS_MAX, end));

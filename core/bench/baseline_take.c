@@ -54,7 +54,7 @@ bool baseline_take(struct bench *bench, const struct bench_job *job, struct base
 	*out = (struct baseline){
 		.script = path_join(bench->folder, "baseline.script"),
 		.files = { path_join(bench->folder, "baseline_log.db"), path_join(bench->folder, "baseline.db") },
-		.cache_bytes = { share, share / 8 * 7 },
+		.cache_bytes = { share, share / 2 },
 		.checkpoint_pages = { LOCAL_CHECKPOINT_PAGES_APPEND, LOCAL_CHECKPOINT_PAGES },
 		.file_count = job->options->replication_mode == REPLICATION_CHANGELOG ? 1 : 2,
 		.is_cancelled = &bench->is_cancelled,

@@ -48,7 +48,7 @@ static void name_slot(struct usage_slot *slot, const char *word)
 
 static bool is_number_word(const char *word)
 {
-	return strcmp(word, "N") == 0 || strcmp(word, "ID") == 0;
+	return strcmp(word, "N") == 0 || strcmp(word, "ID") == 0 || strcmp(word, "COUNT") == 0;
 }
 
 /* Splits "JOB [TABLE] [--group N] [--param NAME=VALUE ...]" into slots. */

@@ -58,7 +58,6 @@ extern const size_t exit_status_count;
  * What a session may subscribe to.
  */
 #define TOPIC_ARGUMENT_BYTES 80
-#define LEVELS 4
 
 enum topic_id {
 #define TOPIC(id, name, argument, members, help) TOPIC_##id,
@@ -77,8 +76,6 @@ struct topic {
 extern const struct topic topic_table[TOPICS];
 /* "job:orders" -> TOPIC_job and "orders" (points into text); `unknown_topic`. */
 bool topic_find(const char *text, enum topic_id *out_topic, const char **out_argument, struct error *err);
-/* 0 error .. 3 debug; -1: no level. */
-int topic_level(const char *name);
 
 /* The protocol as a page, from the tables. */
 bool protocol_page(struct text *out);
@@ -90,6 +87,8 @@ bool exposition_text(const json_t *metric, const char *previous, struct text *ou
 /* The error object of the contract: {"code","message","next"}, and "kind" on the wire. A new reference. */
 json_t *error_to_json(const struct error *err);
 void error_from_json(const json_t *object, struct error *out);
+/* The message alone; bytes that are not UTF-8 are replaced. A new reference. */
+json_t *error_message_to_json(const struct error *err);
 
 /* One line with "\n", control and bidi characters as \u escapes. Caller frees. NULL if it is over FRAME_BYTES_MAX. */
 char *frame_print(const json_t *object);
@@ -135,8 +134,6 @@ struct client;
 /* NULL with `engine_not_running` (unreachable) when nobody answers; `protocol_differs` when the other end is of another
  * version. */
 struct client *client_open(const struct home *home, struct error *err);
-/* The same, but starts `weird` (beside this program's own file, else in libexecdir) when nobody answers. */
-struct client *client_open_or_start(const struct home *home, struct error *err);
 void client_close(struct client *client);
 
 struct client_hooks {
@@ -146,6 +143,10 @@ struct client_hooks {
 	bool (*wants_cancel)(void *context);
 	void *context;
 };
+
+/* As client_open, but starts `weird` (beside this program's own file, else in libexecdir) when nobody answers: the user's
+ * weird.service where that has this home and outlives the login, else detached. Advice goes to on_note. */
+struct client *client_open_or_start(const struct home *home, const struct client_hooks *hooks, struct error *err);
 
 /* One call. True with the exit status it asks for; false with err as the engine gave it, or `connection_lost`. */
 bool client_call(struct client *client, const char *call, json_t *args, const struct client_hooks *hooks,

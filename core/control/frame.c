@@ -5,12 +5,24 @@
 
 #include <stdlib.h>
 
+/* A message may quote bytes of the command line or of a file that are not UTF-8. */
+json_t *error_message_to_json(const struct error *err)
+{
+	json_t *message = json_string(err->message);
+	OWNED(text) cleaned = text_new(sizeof(err->message) * 8);
+
+	if (message)
+		return message;
+	clean_text(cleaned, span_of(err->message));
+	return json_string(cleaned->at);
+}
+
 json_t *error_to_json(const struct error *err)
 {
 	const struct reason *reason = reason_find(err->code);
 
-	return json_pack("{s:s, s:s, s:s, s:s}", "kind", error_policies[err->kind].name, "code", err->code, "message",
-	                 err->message, "next", reason ? reason->next : "");
+	return json_pack("{s:s, s:s, s:o, s:s}", "kind", error_policies[err->kind].name, "code", err->code, "message",
+	                 error_message_to_json(err), "next", reason ? reason->next : "");
 }
 
 void error_from_json(const json_t *object, struct error *out)
@@ -72,7 +84,8 @@ static char *escape_line(const char *dump)
 
 char *json_line(const json_t *object)
 {
-	char *dump = json_dumps(object, JSON_COMPACT | JSON_ENCODE_ANY);
+	/* 0.1 is 0.1, not 0.10000000000000001. */
+	char *dump = json_dumps(object, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 	char *line;
 
 	if (!dump)

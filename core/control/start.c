@@ -1,7 +1,9 @@
-/* Starting `weird` from `weir`: found beside our own file, never in PATH; detached, so that SSH may drop. */
+/* Starting `weird` from `weir`: found beside our own file, never in PATH; by the user's systemd, else detached, so that SSH
+ * may drop. */
 #include "base/clock.h"
 #include "base/file.h"
 #include "control/control.h"
+#include "control/unit_private.h"
 #include "install_paths.h"
 
 #include <fcntl.h>
@@ -27,20 +29,29 @@ static char *beside_us(void)
 	return program;
 }
 
-char *engine_program(struct error *err)
+static char *find_program(bool *out_is_installed, struct error *err)
 {
 	char *program = beside_us();
 
+	*out_is_installed = false;
 	if (program && access(program, X_OK) == 0)
 		return program;
 	free(program);
 	program = path_join(WEIR_LIBEXECDIR, "weird");
+	*out_is_installed = true;
 	if (access(program, X_OK) == 0)
 		return program;
 	free(program);
 	fail(err, ERROR_UNREACHABLE, "engine_not_found", "there is no 'weird' beside this program or in '%s'",
 	     WEIR_LIBEXECDIR);
 	return NULL;
+}
+
+char *engine_program(struct error *err)
+{
+	bool ignored;
+
+	return find_program(&ignored, err);
 }
 
 /* In the grandchild: own session, nothing of ours open, hang-ups ignored by the engine itself. */
@@ -73,21 +84,31 @@ static bool start_detached(const char *program, struct error *err)
 	return waitpid(child, &status, 0) == child;
 }
 
-struct client *client_open_or_start(const struct home *home, struct error *err)
+static bool start(const struct home *home, const struct client_hooks *hooks, struct error *err)
+{
+	bool is_installed, has_started;
+	char *program = find_program(&is_installed, err);
+
+	if (!program)
+		return false;
+	has_started = is_installed && unit_start(home);
+	if (!has_started && hooks->on_note && logind_ends_us())
+		hooks->on_note(hooks->context, "the engine ends when you log out (KillUserProcesses of logind); to keep it: "
+		                               "loginctl enable-linger");
+	has_started = has_started || start_detached(program, err);
+	free(program);
+	return has_started;
+}
+
+struct client *client_open_or_start(const struct home *home, const struct client_hooks *hooks, struct error *err)
 {
 	int64_t until_ms = clock_mono_ms() + START_WAIT_MS;
 	struct error failure = { 0 };
 	struct client *client = client_open(home, &failure);
-	char *program;
-	bool has_started;
 
 	if (client || strcmp(failure.code, "engine_not_running") != 0)
 		goto answered;
-	if (!(program = engine_program(err)))
-		return NULL;
-	has_started = start_detached(program, err);
-	free(program);
-	if (!has_started)
+	if (!start(home, hooks, err))
 		return NULL;
 	do {
 		clock_sleep_ms(START_POLL_MS);

@@ -1,4 +1,5 @@
 /* The table of topics, from topics.def. */
+#include "base/log.h"
 #include "control/control.h"
 
 const struct topic topic_table[TOPICS] = {
@@ -8,27 +9,18 @@ const struct topic topic_table[TOPICS] = {
 #undef TOPIC
 };
 
-static const char *const level_names[LEVELS] = { "error", "warn", "info", "debug" };
-
-int topic_level(const char *name)
-{
-	for (int i = 0; i < LEVELS; i++) {
-		if (strcmp(level_names[i], name) == 0)
-			return i;
-	}
-	return -1;
-}
-
 /* The argument itself: a job's name or a level, whatever it is, fits into a fixed room. */
 static bool take_argument(const struct topic *topic, const char *text, const char **out, struct error *err)
 {
+	enum log_level level;
+
 	if (!*topic->argument && *text)
 		return fail(err, ERROR_USAGE, "unknown_topic", "topic '%s' takes no argument", topic->name);
 	*out = *text ? text + 1 : text;
 	if (*topic->argument && (!**out || strlen(*out) >= TOPIC_ARGUMENT_BYTES))
 		return fail(err, ERROR_USAGE, "unknown_topic", "topic '%s' is written %s:%s", topic->name, topic->name,
 		            topic->argument);
-	if (topic == &topic_table[TOPIC_logs] && topic_level(*out) < 0)
+	if (topic == &topic_table[TOPIC_logs] && !log_level_find(*out, &level))
 		return fail(err, ERROR_USAGE, "unknown_topic", "'%s' is no level; there are error, warn, info and debug", *out);
 	return true;
 }

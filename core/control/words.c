@@ -10,11 +10,17 @@ static long long number(const json_t *object, const char *name)
 	return (long long)json_integer_value(json_object_get(object, name));
 }
 
+/* "" if it is missing: an answer may come from another version. */
+static const char *word(const json_t *object, const char *name)
+{
+	const char *found = json_string_value(json_object_get(object, name));
+
+	return found ? found : "";
+}
+
 static void add_word(struct text *out, const json_t *object, const char *name)
 {
-	const char *word = json_string_value(json_object_get(object, name));
-
-	clean_text(out, span_of(word ? word : ""));
+	clean_text(out, span_of(word(object, name)));
 }
 
 static void add_notes(struct text *out, const json_t *notes, const char *indent)
@@ -40,7 +46,7 @@ static void add_table(struct text *out, const json_t *table, int width)
 		text_add_char(out, ' ');
 	text_add_format(out, " %10lld %10lld %9lld %8lld %7lld  ", number(table, "received"), number(table, "written"),
 	                number(table, "filtered"), number(table, "dead_lettered"), number(table, "parked"));
-	if (strcmp(json_string_value(json_object_get(table, "state")), "needs you") == 0)
+	if (strcmp(word(table, "state"), "needs you") == 0)
 		text_add(out, "NEEDS YOU");
 	else
 		add_word(out, table, "state");
@@ -64,7 +70,9 @@ bool run_result_text(const json_t *result, struct text *out)
 	                "LETTERS", "PARKED", "STATE");
 	json_array_foreach(tables, i, table)
 		add_table(out, table, width);
-	text_add_format(out, "\njob %s: ", json_string_value(json_object_get(result, "job")));
+	text_add(out, "\njob ");
+	add_word(out, result, "job");
+	text_add(out, ": ");
 	add_word(out, result, "state");
 	text_add_char(out, '\n');
 	add_notes(out, json_object_get(result, "notes"), "  ");
@@ -84,8 +92,8 @@ char *error_line(const struct error *err, const char *program, bool is_json)
 	char *line;
 
 	if (is_json) {
-		object = json_pack("{s:{s:s, s:s, s:s}}", "error", "code", err->code, "message", err->message, "next",
-		                   reason ? reason->next : "");
+		object = json_pack("{s:{s:s, s:o, s:s}}", "error", "code", err->code, "message", error_message_to_json(err),
+		                   "next", reason ? reason->next : "");
 		line = json_line(object);
 		json_decref(object);
 		return line;

@@ -111,6 +111,7 @@ void dlq_close(struct dlq *dlq)
 	for (int i = 0; i < DLQ_STATEMENTS; i++)
 		sqlite3_finalize(dlq->statements[i]);
 	store_close(dlq->store);
+	watch_free(dlq->watch);
 	free(dlq->kind);
 	free(dlq->file);
 	free(dlq->identity);
@@ -177,13 +178,17 @@ bool dlq_begin(struct dlq *dlq, struct error *err)
 
 bool dlq_commit(struct dlq *dlq, struct error *err)
 {
-	return store_commit(dlq->store, err);
+	if (!store_commit(dlq->store, err))
+		return false;
+	watch_tell(dlq);
+	return true;
 }
 
 void dlq_rollback(struct dlq *dlq)
 {
 	/* The origin's row may have gone with the rest. */
 	dlq->origin = 0;
+	watch_forget(dlq);
 	for (int i = 0; i < DLQ_STATEMENTS; i++)
 		sqlite3_reset(dlq->statements[i]);
 	store_rollback(dlq->store);

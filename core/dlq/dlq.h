@@ -30,6 +30,11 @@ struct dlq_origin {
 };
 void dlq_set_origin(struct dlq *dlq, const struct dlq_origin *origin);
 
+/* Told by dlq_commit, once it is kept: the first letter of a group ("dlq_group"), a change of a table's schema
+ * ("schema_changed"). Nothing is told of what was rolled back. */
+typedef void (*dlq_event)(void *context, const char *table, const char *code, const char *sentence);
+void dlq_watch(struct dlq *dlq, dlq_event on_event, void *context);
+
 bool dlq_begin(struct dlq *dlq, struct error *err);
 bool dlq_commit(struct dlq *dlq, struct error *err);
 void dlq_rollback(struct dlq *dlq);
@@ -81,6 +86,37 @@ bool dlq_note(struct dlq *dlq, const char *table, struct span column, const char
 
 /* "new", "planned", "replaying", "done", "no effect", "failed again", "set aside", "discarded"; else `bad_state`. */
 bool dlq_set_state(struct dlq *dlq, int64_t id, const char *state, struct error *err);
+
+/*
+ * Replay of a group: a run. It claims the letters that are new or failed again ("replaying"); each ends as done, no
+ * effect or failed again, or falls back to what it was. Bodies that lie apart and lines that the source refused are not
+ * claimed: they are no messages.
+ */
+struct dlq_replay {
+	int64_t run, group, rate; /* messages a second, 0: as fast as it goes */
+	uint64_t claimed, unfit;
+	uint64_t done, no_effect, failed_again, left;
+};
+
+enum letter_outcome { LETTER_IS_DONE, LETTER_HAD_NO_EFFECT, LETTER_FAILED, LETTER_IS_LEFT, LETTER_OUTCOMES };
+
+/* Claims in one transaction. `group` and `rate` are given, the rest is filled. `group_unknown` if there is none. */
+bool dlq_replay_begin(struct dlq *dlq, struct dlq_replay *replay, const char *who, struct error *err);
+/* The run's next letter behind `after` as a message (see dlq_unpark_next). */
+bool dlq_replay_next(struct dlq *dlq, int64_t run, int64_t after, struct batch *into, int64_t *out_letter,
+                     struct error *err);
+/* Inside a transaction. A letter that failed was handed to dlq_keep before, which counts the attempt. */
+bool dlq_replay_outcome(struct dlq *dlq, int64_t letter, enum letter_outcome outcome, struct error *err);
+bool dlq_replay_count(struct dlq *dlq, int64_t run, const uint64_t outcomes[LETTER_OUTCOMES], struct error *err);
+/* Frees what is still claimed and fills the run's numbers. `state`: "ended", "stopped", "killed". */
+bool dlq_replay_end(struct dlq *dlq, int64_t run, const char *state, struct dlq_replay *out, struct error *err);
+/* Frees the claims of runs that died; `keep` goes on. */
+bool dlq_replay_free_stale(struct dlq *dlq, int64_t keep, struct error *err);
+
+/* Discards the open letters of a group, or one letter (group 0); `count_differs` unless there are `confirm` of them. */
+bool dlq_discard(struct dlq *dlq, int64_t group, int64_t id, uint64_t confirm, struct error *err);
+/* Letters of a group that a replay would claim, and those that it could not. */
+bool dlq_replay_ahead(struct dlq *dlq, int64_t group, uint64_t *out_fit, uint64_t *out_unfit, struct error *err);
 
 /*
  * Looking: each call hands one JSON object (the form of commands.md) per row to

@@ -41,6 +41,16 @@ static bool groups_are_full(struct dlq *dlq, bool *out_full, struct error *err)
 	return true;
 }
 
+/* Journal and log never hold values of a stream, and a letter's message may: where it stands is enough to find it. */
+static void tell_first(struct dlq *dlq, const struct finding *f, int64_t group)
+{
+	struct span column = f->why->column;
+
+	watch_add(dlq, f->table, "dlq_group", "first letter of group %lld: %s%s%.*s, line %llu", (long long)group, f->why->code,
+	          column.len ? ", column " : "", column.len > 300 ? 300 : (int)column.len, column.len ? column.at : "",
+	          (unsigned long long)f->message->line);
+}
+
 /* A stream that invents a table or a path a message must not make a group a message: codes are few. */
 bool group_choose(struct dlq *dlq, const struct finding *f, int64_t *out_group, struct error *err)
 {
@@ -59,7 +69,12 @@ bool group_choose(struct dlq *dlq, const struct finding *f, int64_t *out_group, 
 		if (!group_query(dlq, GROUP_FIND, &s, out_group, err))
 			return false;
 	}
-	return *out_group || group_query(dlq, GROUP_ADD, &s, out_group, err);
+	if (*out_group)
+		return true;
+	if (!group_query(dlq, GROUP_ADD, &s, out_group, err))
+		return false;
+	tell_first(dlq, f, *out_group);
+	return true;
 }
 
 bool group_has_key(struct dlq *dlq, int64_t group, bool has_key, int64_t key_hash, bool *out_has, struct error *err)

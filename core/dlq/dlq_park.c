@@ -84,7 +84,7 @@ static const struct big_body *big_unpack(struct arena *arena, sqlite3_stmt *row)
 	return big;
 }
 
-static void message_unpack(struct message *m, struct arena *arena, sqlite3_stmt *row)
+void message_unpack(struct message *m, struct arena *arena, sqlite3_stmt *row)
 {
 	m->origin = sqlite3_column_int64(row, 1);
 	m->offset = (uint64_t)sqlite3_column_int64(row, 2);

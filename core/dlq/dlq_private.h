@@ -47,6 +47,9 @@ enum dlq_statement {
 	COUNT_STATES,
 	TIMELINE_ADD, TIMELINE_LIST, NOTE_ADD, NOTE_PLACE, NOTE_SET_PLACE, NOTE_KEEP, NOTE_DROP, NOTE_LIST,
 	PAUSE_ADD, PAUSE_DROP, PAUSE_LIST,
+	RUN_ADD, RUN_CLAIM, RUN_MARK, RUN_AHEAD, RUN_UNFIT, RUN_NEXT, RUN_OUTCOME, RUN_FALL_BACK, RUN_UNCLAIM, RUN_COUNT,
+	RUN_FREE, RUN_DROP_CLAIMS, RUN_END, RUN_GET, RUN_STALE,
+	DISCARD_GROUP, DISCARD_ONE, OPEN_IN_GROUP, OPEN_ONE, GROUP_KNOWN,
 	JOB_SET, JOB_GET, INCARNATION,
 	DLQ_STATEMENTS
 };
@@ -61,7 +64,16 @@ struct dlq {
 	char *kind, *file, *identity;
 	size_t identity_len;
 	int64_t origin;                           /* row of the origin, 0: not looked up in this transaction */
+	struct dlq_watch *watch;                  /* NULL: nobody listens */
 };
+
+/* What this transaction will tell when it commits (dlq_watch.c). */
+struct dlq_watch;
+void watch_add(struct dlq *dlq, const char *table, const char *code, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+void watch_tell(struct dlq *dlq);
+void watch_forget(struct dlq *dlq);
+void watch_free(struct dlq_watch *watch);
 
 /* Columns of LIST_ALL, LIST_GROUP, LIST_ONE and LIST_FIRST. */
 enum letter_column {
@@ -74,6 +86,9 @@ enum letter_column {
 sqlite3_stmt *dlq_statement(struct dlq *dlq, enum dlq_statement which, struct error *err);
 bool dlq_run(struct dlq *dlq, sqlite3_stmt *stmt, struct error *err);
 bool dlq_row(struct dlq *dlq, sqlite3_stmt *stmt, bool *out_row, struct error *err);
+
+/* A stored message, with the columns of PARKED_COLUMNS, as it came. */
+void message_unpack(struct message *m, struct arena *arena, sqlite3_stmt *row);
 
 /* Finds or makes the row of the current origin; a message that was parked keeps its own. */
 bool dlq_origin_row(struct dlq *dlq, const struct message *message, int64_t *out_origin, struct error *err);

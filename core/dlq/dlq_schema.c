@@ -155,6 +155,37 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[PAUSE_DROP] = "DELETE FROM paused WHERE tbl = ?1",
 	[PAUSE_LIST] = "SELECT tbl, since, who, why FROM paused WHERE ?1 IS NULL OR tbl = ?1 ORDER BY tbl",
 
+	[RUN_ADD] = "INSERT INTO runs (grp, rate, who, started, state, done, no_effect, failed_again, left_over)"
+	            " VALUES (?1, ?2, ?3, ?4, 'running', 0, 0, 0, 0)",
+	/* States new and failed again. A body that lies apart, or a line that the source refused, is no message. */
+	[RUN_CLAIM] = "INSERT INTO claims (letter, run, before) SELECT id, ?1, state FROM letters WHERE grp = ?2"
+	              " AND state IN (0, 5) AND is_big = 0 AND stage <> 'source'",
+	[RUN_AHEAD] = "SELECT count(*) FROM letters WHERE grp = ?1 AND state IN (0, 5) AND is_big = 0 AND stage <> 'source'",
+	[RUN_MARK] = "UPDATE letters SET state = 2 WHERE id IN (SELECT letter FROM claims WHERE run = ?1)",
+	[RUN_UNFIT] = "SELECT count(*) FROM letters WHERE grp = ?1 AND state IN (0, 5)",
+	[RUN_NEXT] = "SELECT l.id, l.origin, l.place, l.line, l.message_id, l.publish, l.ordering_key, l.attrs, l.size,"
+	             " l.sha256, l.is_null, l.is_big, l.first, b.bytes FROM claims c JOIN letters l ON l.id = c.letter"
+	             " JOIN bodies b ON b.letter = c.letter WHERE c.run = ?1 AND c.letter > ?2 ORDER BY c.letter LIMIT 1",
+	[RUN_OUTCOME] = "UPDATE letters SET state = ?2, attempts = attempts + ?3 WHERE id = ?1",
+	[RUN_FALL_BACK] = "UPDATE letters SET state = (SELECT before FROM claims WHERE letter = ?1)"
+	                  " WHERE id = ?1 AND EXISTS (SELECT 1 FROM claims WHERE letter = ?1)",
+	[RUN_UNCLAIM] = "DELETE FROM claims WHERE letter = ?1",
+	[RUN_COUNT] = "UPDATE runs SET done = done + ?2, no_effect = no_effect + ?3, failed_again = failed_again + ?4,"
+	              " left_over = left_over + ?5 WHERE id = ?1",
+	[RUN_FREE] = "UPDATE letters SET state = (SELECT before FROM claims WHERE letter = letters.id)"
+	             " WHERE id IN (SELECT letter FROM claims WHERE run = ?1)",
+	[RUN_DROP_CLAIMS] = "DELETE FROM claims WHERE run = ?1",
+	[RUN_END] = "UPDATE runs SET state = ?2, ended = ?3, left_over = left_over + ?4 WHERE id = ?1",
+	[RUN_GET] = "SELECT grp, rate, done, no_effect, failed_again, left_over FROM runs WHERE id = ?1",
+	[RUN_STALE] = "SELECT id FROM runs WHERE state = 'running' AND id <> ?1 LIMIT 1",
+
+	/* Open: new, planned, failed again, set aside. */
+	[OPEN_IN_GROUP] = "SELECT coalesce(sum(count), 0) FROM group_states WHERE grp = ?1 AND state IN (0, 1, 5, 6)",
+	[OPEN_ONE] = "SELECT count(*) FROM letters WHERE id = ?1 AND state IN (0, 1, 5, 6)",
+	[DISCARD_GROUP] = "UPDATE letters SET state = 7 WHERE grp = ?1 AND state IN (0, 1, 5, 6)",
+	[DISCARD_ONE] = "UPDATE letters SET state = 7 WHERE id = ?1 AND state IN (0, 1, 5, 6)",
+	[GROUP_KNOWN] = "SELECT 1 FROM groups WHERE id = ?1",
+
 	[JOB_SET] = "INSERT INTO job (id, state, code, sentence, at) VALUES (1, ?1, ?2, ?3, ?4)"
 	            " ON CONFLICT DO UPDATE SET state = ?1, code = ?2, sentence = ?3, at = ?4",
 	[JOB_GET] = "SELECT state, code, sentence FROM job WHERE id = 1",

@@ -60,7 +60,10 @@ bool dlq_schema_changed(struct dlq *dlq, const char *table, const struct table_s
 	store_bind_text(stmt, 3, span_of(why ? why : ""));
 	store_bind_text(stmt, 4, text_span(columns));
 	bind_cause(stmt, origin, by);
-	return dlq_run(dlq, stmt, err);
+	if (!dlq_run(dlq, stmt, err))
+		return false;
+	watch_add(dlq, table, "schema_changed", "schema: %s", why ? why : "");
+	return true;
 }
 
 static bool notes_place(struct dlq *dlq, bool *out_is_known, uint64_t *out_place, struct error *err)

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "engine/commands_private.h"
 #include "engine/engine.h"
+#include "engine/journal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,33 @@ static int find_command(const char *name)
 	return -1;
 }
 
+/* Acts have a line of the journal before and after them; a note is a line itself. */
+static bool run_command_of(struct call *call, int id, struct error *err)
+{
+	const struct command *command = &command_table[id];
+	bool is_fine;
+
+	if (command->access == VIEW || id == COMMAND_note)
+		return run_functions[id](call, err);
+	if (!journal_act_begin(call, command, err))
+		return false;
+	is_fine = run_functions[id](call, err);
+	if (strncmp(command->call, "dlq_", 4) == 0)
+		atomic_fetch_add(&call->engine->dlq_acts, 1);
+	journal_act_end(call, command, is_fine, err);
+	return is_fine;
+}
+
+static bool refuse(struct call *call, int id, struct error *err)
+{
+	const struct command *command = &command_table[id];
+
+	fail(err, ERROR_ACCESS, "not_allowed", "'%s' needs the right to %s; this session may %s", command->name,
+	     access_name(command->access), access_name(call->access));
+	journal_act_refused(call, command, err);
+	return false;
+}
+
 bool call_dispatch(struct call *call, const char *name, struct error *err)
 {
 	int id = find_command(name);
@@ -40,9 +68,8 @@ bool call_dispatch(struct call *call, const char *name, struct error *err)
 	if (id < 0)
 		return fail(err, ERROR_USAGE, "unknown_command", "this engine has no command '%.60s'", name);
 	if (call->access < command_table[id].access)
-		return fail(err, ERROR_ACCESS, "not_allowed", "'%s' needs the right to %s; this session may %s",
-		            command_table[id].name, access_name(command_table[id].access), access_name(call->access));
-	return run_functions[id](call, err);
+		return refuse(call, id, err);
+	return run_command_of(call, id, err);
 }
 
 bool call_line(struct call *call, json_t *line)

@@ -3,6 +3,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/log.h"
+#include "engine/journal.h"
 #include "runner/runner.h"
 
 #include <errno.h>
@@ -83,10 +85,14 @@ bool engine_open(struct engine *engine, const struct home *home, struct error *e
 	*engine = (struct engine){ .home = home, .lock_fd = -1, .listen_fd = -1, .wake_fd = -1, .signal_fd = -1 };
 	pthread_mutex_init(&engine->lock, NULL);
 	pthread_cond_init(&engine->job_ended, NULL);
-	engine->idle_since_ms = engine->started_ms = engine->ticked_ms = clock_mono_ms();
+	engine->idle_since_ms = engine->started_ms = clock_mono_ms();
+	/* In the middle of a second, so that a late tick still falls into its own. */
+	engine->ticked_ms = engine->started_ms - engine->started_ms % TICK_MS - TICK_MS / 2;
 	events_open(engine);
-	if (home_make(home, err) && take_lock(engine, err) && listen_socket(engine, err) && watch_signals(engine, err))
+	if (home_make(home, err) && take_lock(engine, err) && listen_socket(engine, err) && watch_signals(engine, err)) {
+		records_open(engine);
 		return true;
+	}
 	engine_close(engine);
 	return false;
 }
@@ -101,6 +107,7 @@ void engine_close(struct engine *engine)
 {
 	jobs_close(engine);
 	server_close_all(engine);
+	records_close(engine);
 	if (engine->listen_fd >= 0)
 		unlink(engine->home->socket);
 	close_fd(engine->listen_fd);
@@ -197,6 +204,7 @@ static void tick(struct engine *engine, int64_t now_ms)
 	/* Late ones are not caught up with, early ones would drift. */
 	engine->ticked_ms = now_ms - engine->ticked_ms < 2 * TICK_MS ? engine->ticked_ms + TICK_MS : now_ms;
 	metrics_tick(engine, now_ms);
+	log_tick(engine->log, now_ms);
 	events_tick(engine, now_ms);
 }
 

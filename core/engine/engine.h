@@ -17,8 +17,16 @@
 /* How a job was asked to run. */
 struct job_run {
 	bool until_idle, from_start;
+	bool is_replay; /* only the replay on its desk; its source is not read, its state stays */
 	bool is_kept;   /* by `weir start`: it runs again when the engine is started again */
 	int64_t pace;   /* messages a second, 0: as fast as it goes */
+};
+
+/* What the journal was told of a job's waits: a lock that comes and goes is one event, not hundreds. */
+struct job_told {
+	char code[40];    /* of the wait told last */
+	int64_t told_ms;
+	bool waits;
 };
 
 /* A job that runs, or has run in this engine: one thread (the writer), which makes the others. */
@@ -27,6 +35,7 @@ struct job {
 	struct engine *engine;
 	struct job_options *options; /* replaced by the job's own thread, under engine->lock */
 	struct progress *progress;
+	struct replay_desk *desk;    /* made with the job, for as long as it is here */
 	atomic_int wish;             /* enum run_wish */
 	struct job_run run;
 	bool is_running, has_thread; /* under engine->lock */
@@ -36,12 +45,17 @@ struct job {
 	struct error failure, note;
 	bool has_run;                /* it got as far as reading */
 
+	struct job_told told;        /* under engine->lock */
+
 	struct job_metrics *metrics; /* under engine->lock; NULL until something flows */
 };
 
 /* What the console and `weir status` show besides the ledger (metrics.c), and lines for who has subscribed (events.c). */
 struct job_metrics;
 struct event_lines;
+
+struct journal;
+struct log;
 
 struct engine {
 	const struct home *home;
@@ -52,6 +66,8 @@ struct engine {
 	int running_jobs;
 	pthread_t restorer;         /* starts kept jobs */
 	bool has_restorer;
+	struct log *log;            /* NULL until the home is ours */
+	struct journal *journal;    /* the same */
 	struct event_lines *lines;  /* for topics that are made of lines; any thread's */
 	atomic_uint dlq_acts;       /* acts on dead letters since the start */
 	int64_t ticked_ms, started_ms;
@@ -67,10 +83,32 @@ struct engine {
 bool engine_open(struct engine *engine, const struct home *home, struct error *err);
 void engine_close(struct engine *engine);
 
+/* Log and journal (records.c): opened when the home is ours, closed when nobody is left who could write. */
+void records_open(struct engine *engine);
+void records_close(struct engine *engine);
+
+/* What the journal is told of a job (job_events.c): that it begins and ended, waits and goes on, and what its pipeline
+ * met for the first time. The last two are the hooks of run_setup; `context` is the job. */
+void job_tell_begin(struct job *job);
+void job_tell_end(struct job *job);
+void job_tell_state(void *context, enum job_state state, const char *code, const char *sentence);
+void job_tell_event(void *context, const char *table, const char *code, const char *sentence);
+
 /* Serves until told to stop, or, with `is_done` given, until that is true and no other job runs. */
 void engine_loop(struct engine *engine, atomic_bool *is_done);
 void engine_wake(struct engine *engine); /* from any thread */
 void engine_stop(struct engine *engine); /* drain all jobs, then end the loop */
+
+/* Who called: the kernel's word for uid and pid, the client's own for where it comes from. */
+struct peer {
+	int64_t uid, pid;
+	char user[64];
+	char ssh[128];  /* SSH_CONNECTION as the client said, or "" */
+};
+
+/* Fills all but `ssh`. */
+void peer_fill(struct peer *peer, int64_t uid, int64_t pid);
+void peer_set_ssh(struct peer *peer, const char *ssh);
 
 /*
  * A call: what a command gets and how it answers.
@@ -89,6 +127,10 @@ struct call {
 	/* NULL, or asked to show where a job stands, some times a second, from a thread of its own. */
 	void (*show_progress)(struct call *call, const char *job_name, const struct progress_view *view);
 	void *context;
+
+	struct peer peer;
+	int64_t act;                /* of the journal, while an act runs */
+	json_t *change, *act_job;   /* journal_act_changed, journal_act_job */
 };
 
 bool call_line(struct call *call, json_t *line);

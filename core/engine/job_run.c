@@ -6,6 +6,7 @@
 #include "dlq/dlq.h"
 #include "engine/engine.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/replay.h"
 #include "runner/runner.h"
 
 #include <stdlib.h>
@@ -34,19 +35,13 @@ static void keep_end(struct job *job)
 	bool has_failed = job->failure.kind != ERROR_NONE;
 	int wish = atomic_load(&job->wish);
 
+	if (job->run.is_replay)
+		return;
 	if (!has_failed && job->run.is_kept && atomic_load(&engine->is_stopping))
 		return;
 	job_keep_state(engine->home, job->options->name,
 	               has_failed ? STATE_NEEDS_YOU : wish == RUN_PAUSE ? STATE_PAUSED : STATE_STOPPED, job->failure.code,
 	               job->failure.message, &ignored);
-}
-
-static void keep_begin(struct job *job)
-{
-	struct error ignored = { 0 };
-
-	if (job->run.is_kept)
-		job_keep_state(job->engine->home, job->options->name, STATE_OK, "", "", &ignored);
 }
 
 static bool run_once(struct job *job)
@@ -59,6 +54,11 @@ static bool run_once(struct job *job)
 		.from_start = job->run.from_start,
 		.wish = &job->wish,
 		.pace_messages_per_s = job->run.pace,
+		.on_state = job_tell_state,
+		.on_event = job_tell_event,
+		.context = job,
+		.desk = job->desk,
+		.is_replay = job->run.is_replay,
 		.out_note = &job->note,
 	};
 
@@ -99,12 +99,15 @@ static void *job_main(void *context)
 	struct engine *engine = job->engine;
 	struct progress_view view;
 
-	keep_begin(job);
+	if (!job->run.is_replay)
+		job_tell_begin(job);
 	while (run_once(job) && takes_again(job) && reopen(job))
 		continue;
 	progress_look(job->progress, &view);
 	job->has_run = view.state != STATE_STOPPED;
 	keep_end(job);
+	if (!job->run.is_replay)
+		job_tell_end(job);
 	progress_set_state(job->progress, job->failure.kind != ERROR_NONE ? STATE_NEEDS_YOU : STATE_STOPPED,
 	                   job->failure.code, job->failure.message);
 	pthread_mutex_lock(&engine->lock);
@@ -135,6 +138,7 @@ static struct job *renew_locked(struct engine *engine, struct job *job, struct j
 	if (!job) {
 		job = memory_zalloc(sizeof(*job));
 		job->engine = engine;
+		job->desk = replay_desk_new();
 		job->next = engine->jobs;
 		engine->jobs = job;
 	} else {
@@ -244,6 +248,7 @@ void jobs_free(struct engine *engine)
 		engine->jobs = job->next;
 		job_options_free(job->options);
 		progress_free(job->progress);
+		replay_desk_free(job->desk);
 		metrics_free(job->metrics);
 		free(job);
 	}
@@ -290,7 +295,7 @@ void job_standing(struct engine *engine, const char *name, struct job_standing *
 		return;
 	}
 	progress_look(job->progress, &view);
-	out->state = view.state == STATE_STOPPED ? STATE_OK : view.state;
+	out->state = view.state == STATE_STOPPED ? STATE_OK : progress_state_shown(&view);
 	if (atomic_load(&job->wish) == RUN_DRAIN)
 		out->state = STATE_DRAINING;
 	snprintf(out->code, sizeof(out->code), "%s", view.code);

@@ -1,6 +1,7 @@
 /* The journal's file: append a line, whole or not at all; and events, which go to the log as well. */
 #include "engine/journal_private.h"
 
+#include "base/clean.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/engine.h"
@@ -11,13 +12,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct journal *journal_open(const char *path)
+struct journal *journal_open(const char *path, void (*on_line)(void *context, const json_t *line), void *context)
 {
 	struct journal *journal = memory_zalloc(sizeof(*journal));
 
 	pthread_mutex_init(&journal->lock, NULL);
 	journal->path = memory_string(path);
 	journal->fd = -1;
+	journal->on_line = on_line;
+	journal->context = context;
 	return journal;
 }
 
@@ -53,11 +56,13 @@ static bool open_locked(struct journal *journal, struct error *err)
 	return true;
 }
 
+/* Moved or taken away: who looks for the journal looks at its path. */
 static bool is_open_locked(const struct journal *journal)
 {
-	struct stat info;
+	struct stat ours, there;
 
-	return journal->fd >= 0 && fstat(journal->fd, &info) == 0 && info.st_nlink > 0;
+	return journal->fd >= 0 && fstat(journal->fd, &ours) == 0 && lstat(journal->path, &there) == 0 &&
+	       ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
 }
 
 /* Half a line is taken back; where that is not allowed the next line begins on one of its own. */
@@ -98,14 +103,18 @@ bool journal_add(struct journal *journal, json_t *line, bool is_synced, struct e
 	bool is_fine;
 	int fd;
 
-	json_decref(line);
-	if (!text)
+	if (!text) {
+		json_decref(line);
 		return fail(err, ERROR_USAGE, "bad_argument", "a line of the journal is no UTF-8");
+	}
 	pthread_mutex_lock(&journal->lock);
 	is_fine = append_locked(journal, text, err);
 	fd = journal->fd;
 	pthread_mutex_unlock(&journal->lock);
 	free(text);
+	if (is_fine && journal->on_line)
+		journal->on_line(journal->context, line);
+	json_decref(line);
 	/* Outside of the lock: a job that tells an event does not wait for the disk. */
 	if (is_fine && is_synced && fdatasync(fd) != 0)
 		return fail_errno(err, errno, "cannot sync the journal '%s'", journal->path);
@@ -136,7 +145,7 @@ static const struct event_row {
 	{ "job_needs_you", "system", LEVEL_ERROR },
 	{ "job_waiting", "system", LEVEL_WARN },
 	{ "engine_was_killed", "system", LEVEL_WARN },
-	{ "letter_group", "system", LEVEL_WARN },
+	{ "dlq_group", "system", LEVEL_WARN },
 	{ "schema_changed", "source", LEVEL_INFO },
 };
 
@@ -149,12 +158,16 @@ static struct event_row event_find(const char *code)
 	return (struct event_row){ code, "system", LEVEL_INFO };
 }
 
-/* What a job's code says may hold bytes of the stream; a line that is no UTF-8 is better without them than missing. */
+/* A sentence may end inside a character where it was cut. */
 static json_t *text_json(const char *text)
 {
 	json_t *value = json_string(text);
+	OWNED(text) quoted = text_new(JOURNAL_LINE_MAX);
 
-	return value ? value : json_string("(not UTF-8)");
+	if (value)
+		return value;
+	json_quote(quoted, span_of(text));
+	return json_loads(quoted->at, JSON_DECODE_ANY, NULL);
 }
 
 void journal_event(struct engine *engine, const char *job, const char *table, const char *code, const char *sentence)

@@ -22,8 +22,9 @@ struct call;
 struct command;
 struct journal;
 
-/* Never fails: a file that cannot be opened is tried again by each line. */
-struct journal *journal_open(const char *path);
+/* Never fails: a file that cannot be opened is tried again by each line. `on_line` (may be NULL) is lent each line that
+ * was written, from whatever thread wrote it. */
+struct journal *journal_open(const char *path, void (*on_line)(void *context, const json_t *line), void *context);
 void journal_close(struct journal *journal);
 
 /* One line; `line` is taken. With `is_synced` it is on the disk when this returns. */
@@ -40,6 +41,8 @@ void journal_act_end(struct call *call, const struct command *command, bool is_f
 void journal_act_refused(struct call *call, const struct command *command, const struct error *err);
 /* Inside an act: what it changed, for the line after it ("schemaChanges: add", "schemaChanges: reject"). NULLs: none. */
 void journal_act_changed(struct call *call, const char *before, const char *after);
+/* The same from lines "NAME: OLD -> NEW" (job_options_difference). */
+void journal_act_difference(struct call *call, const char *lines);
 /* Inside an act that names its job otherwise than by the argument "job" (a file). */
 void journal_act_job(struct call *call, const char *job);
 
@@ -57,6 +60,7 @@ struct journal_filter {
 	int64_t since_us;       /* 0: from the beginning */
 	int64_t until_us;       /* only lines before it; 0: all */
 	size_t limit;
+	size_t bytes_max;       /* do not look further back than this; 0: the whole file */
 };
 
 /* The newest lines that fit, oldest of them first; a new array. An act's "before" whose end is among the lines seen has

@@ -41,7 +41,7 @@ static bool text_is_secret(const char *text)
 }
 
 /* "NAME=VALUE" hides its value by its name. */
-static json_t *safe_text(const char *name, const char *text)
+json_t *journal_safe_text(const char *name, const char *text)
 {
 	size_t len = strcspn(text, "=");
 	OWNED(text) out = text_new(ARGUMENT_MAX + 16);
@@ -69,7 +69,7 @@ static json_t *safe_value(const char *name, const json_t *value)
 	json_t *item;
 
 	if (json_is_string(value))
-		return safe_text(name, json_string_value(value));
+		return journal_safe_text(name, json_string_value(value));
 	if (json_is_integer(value) || json_is_boolean(value) || json_is_real(value))
 		return json_deep_copy(value);
 	if (!json_is_array(value))
@@ -78,7 +78,7 @@ static json_t *safe_value(const char *name, const json_t *value)
 	json_array_foreach(value, i, item) {
 		if (i >= 100)
 			break;
-		json_array_append_new(list, json_is_string(item) ? safe_text(name, json_string_value(item)) : json_string("..."));
+		json_array_append_new(list, json_is_string(item) ? journal_safe_text(name, json_string_value(item)) : json_string("..."));
 	}
 	return list;
 }
@@ -98,7 +98,7 @@ json_t *journal_args(const json_t *args)
 }
 
 /* Arguments that the usage texts give by their place. */
-static const char *const placed[] = { "id", "job", "table", "code", "file", "name=value", "assignment", "text" };
+static const char *const placed[] = { "id", "job", "table", "code", "file", "name=values", "text" };
 #define PLACED (sizeof(placed) / sizeof(placed[0]))
 
 static bool is_placed(const char *name)
@@ -112,6 +112,13 @@ static bool is_placed(const char *name)
 
 static void add_value(struct text *out, const json_t *value)
 {
+	size_t i;
+	json_t *item;
+
+	json_array_foreach(value, i, item)
+		add_value(out, item);
+	if (json_is_array(value))
+		return;
 	text_add_char(out, ' ');
 	if (json_is_string(value))
 		shell_quote(out, span_of(json_string_value(value)));
@@ -123,19 +130,16 @@ static void add_value(struct text *out, const json_t *value)
 
 static void add_option(struct text *out, const char *name, const json_t *value)
 {
-	size_t i, len = strlen(name);
+	size_t len = strlen(name);
 	bool is_list = json_is_array(value);
-	json_t *item;
 
 	if (json_is_false(value))
 		return;
 	text_add(out, " --");
 	/* A list is named for many: "params" was --param each time. */
-	for (i = 0; i < len - (is_list && len > 1 && name[len - 1] == 's'); i++)
+	for (size_t i = 0; i < len - (is_list && len > 1 && name[len - 1] == 's'); i++)
 		text_add_char(out, name[i] == '_' ? '-' : name[i]);
-	json_array_foreach(value, i, item)
-		add_value(out, item);
-	if (!is_list && !json_is_true(value))
+	if (!json_is_true(value))
 		add_value(out, value);
 }
 
@@ -251,6 +255,29 @@ void journal_act_changed(struct call *call, const char *before, const char *afte
 {
 	json_decref(call->change);
 	call->change = json_pack("{s:s?, s:s?}", "before", before, "after", after);
+}
+
+/* Lines "NAME: OLD -> NEW" become the two sides. */
+void journal_act_difference(struct call *call, const char *lines)
+{
+	OWNED(text) before = text_new(JOURNAL_LINE_MAX / 8);
+	OWNED(text) after = text_new(JOURNAL_LINE_MAX / 8);
+
+	while (*lines) {
+		size_t len = strcspn(lines, "\n");
+		const char *arrow = memmem(lines, len, " -> ", 4);
+		const char *colon = memmem(lines, len, ": ", 2);
+		size_t name = colon ? (size_t)(colon + 2 - lines) : 0;
+
+		if (arrow && colon && colon < arrow) {
+			text_add_format(before, "%s%.*s", before->len ? "; " : "", (int)(arrow - lines), lines);
+			text_add_format(after, "%s%.*s%.*s", after->len ? "; " : "", (int)name, lines,
+			                (int)(len - (size_t)(arrow + 4 - lines)), arrow + 4);
+		}
+		lines += len + (lines[len] == '\n');
+	}
+	if (before->len)
+		journal_act_changed(call, before->at, after->at);
 }
 
 void journal_act_job(struct call *call, const char *job)

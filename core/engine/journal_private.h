@@ -14,6 +14,8 @@ struct journal {
 	int fd;              /* -1: not open; else the same number until the end */
 	bool is_torn;        /* the file ends inside a line */
 	int64_t last_act;
+	void (*on_line)(void *context, const json_t *line);
+	void *context;
 };
 
 /* A number for an act: larger than those before, also than those of engines before. */
@@ -21,6 +23,8 @@ int64_t journal_next_act(struct journal *journal);
 
 /* Arguments of a call as the journal keeps them: nothing secret, nothing long. A new reference. */
 json_t *journal_args(const json_t *args);
+/* A text of that name: hidden if it looks like a secret, cut if it is long. A new reference. */
+json_t *journal_safe_text(const char *name, const char *text);
 /* The command as one would type it. Caller frees. */
 char *journal_command_text(const struct command *command, const json_t *args);
 

@@ -112,7 +112,9 @@ static bool read_backwards(struct reading *reading, int fd, off_t at, struct err
 	size_t used = 0;
 	bool goes_on = true;
 
-	while (at > 0 && goes_on) {
+	off_t least = reading->filter->bytes_max && at > (off_t)reading->filter->bytes_max ? at - (off_t)reading->filter->bytes_max : 0;
+
+	while (at > least && goes_on) {
 		size_t more = at < (off_t)BLOCK_BYTES ? (size_t)at : BLOCK_BYTES;
 
 		/* No line of ours is that long: what stands there is not the journal's. */
@@ -125,6 +127,7 @@ static bool read_backwards(struct reading *reading, int fd, off_t at, struct err
 			free(bytes);
 			return fail_errno(err, errno ? errno : EIO, "cannot read the journal");
 		}
+		/* A block more than asked for does no harm. */
 		used = take_lines(reading, bytes, used + more, at == 0, &goes_on);
 	}
 	free(bytes);

@@ -15,6 +15,7 @@
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static int complain(const struct error *err, bool is_json)
 {
@@ -115,6 +116,8 @@ static int run_own(const struct home *home, const struct command_line *line)
 		.show_progress = has_live ? show_progress : NULL,
 		.context = &own,
 	};
+	peer_fill(&own.call.peer, geteuid(), getpid());
+	peer_set_ssh(&own.call.peer, getenv("SSH_CONNECTION"));
 	pthread_create(&thread, NULL, own_main, &own);
 	engine_loop(&engine, &own.is_done);
 	pthread_join(thread, NULL);

@@ -30,4 +30,8 @@ bool result_table_needs(struct dlq *dlq, const char *table, const struct table_s
 json_t *result_table(const struct job_files *files, const struct job_options *options, size_t table, bool *out_needs,
                      struct error *err);
 
+/* Sets "job" of the call's arguments to the one that has the letter "id" or the group "group", when none is named.
+ * More than one: `bad_argument`. */
+bool letters_choose_job(struct call *call, struct error *err);
+
 #endif

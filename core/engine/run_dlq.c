@@ -138,11 +138,12 @@ static bool has_letter(void *context, const char *json)
 	return false;
 }
 
-/* The job that has the letter, when none was named: letters are numbered by job. */
+/* The job that has the letter or group, when none was named: both are numbered by job. */
 static bool count_owner(struct call *call, const struct job_options *options, void *context, struct error *err)
 {
 	json_t *owners = context;
-	struct dlq_filter filter = { .job = options->name, .id = call_number(call, "id", 0) };
+	struct dlq_filter filter = { .job = options->name, .id = call_number(call, "id", 0),
+		                     .group = call_number(call, "group", 0) };
 	struct job_files files;
 	bool found = false, is_fine = true;
 
@@ -156,8 +157,9 @@ static bool count_owner(struct call *call, const struct job_options *options, vo
 	return is_fine;
 }
 
-static bool choose_owner(struct call *call, struct error *err)
+bool letters_choose_job(struct call *call, struct error *err)
 {
+	const char *what = call_number(call, "group", 0) ? "group" : "letter";
 	json_t *owners;
 	bool is_fine;
 
@@ -167,8 +169,9 @@ static bool choose_owner(struct call *call, struct error *err)
 	is_fine = job_each(call, NULL, count_owner, owners, err);
 	if (is_fine && json_array_size(owners) > 1)
 		is_fine = fail(err, ERROR_USAGE, "bad_argument",
-		               "%zu jobs have a letter %lld (the first is '%s'); say which with --job", json_array_size(owners),
-		               (long long)call_number(call, "id", 0), json_string_value(json_array_get(owners, 0)));
+		               "%zu jobs have a %s %lld (the first is '%s'); say which with --job", json_array_size(owners), what,
+		               (long long)call_number(call, *what == 'g' ? "group" : "id", 0),
+		               json_string_value(json_array_get(owners, 0)));
 	if (is_fine && json_array_size(owners) == 1)
 		json_object_set(call->args, "job", json_array_get(owners, 0));
 	json_decref(owners);
@@ -183,7 +186,7 @@ bool run_dlq_show(struct call *call, struct error *err)
 		return fail(err, ERROR_USAGE, "bad_argument", "'dlq show' needs the id of a letter, a number from 1");
 	if (call_flag(call, "bytes"))
 		letters.look = show_bytes;
-	if (!choose_owner(call, err) || !look_everywhere(call, &letters, err))
+	if (!letters_choose_job(call, err) || !look_everywhere(call, &letters, err))
 		return false;
 	if (!letters.was_found)
 		return fail(err, ERROR_USAGE, "letter_unknown", "there is no letter %lld", (long long)letters.id);

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "dlq/dlq.h"
 #include "engine/commands_private.h"
+#include "engine/journal.h"
 #include "engine/result_private.h"
 #include "pipeline/pipeline.h"
 #include "runner/runner.h"
@@ -77,10 +78,30 @@ bool run_job_create(struct call *call, struct error *err)
 		return false;
 	if (!(options = job_load(call->engine->home, file, params, count, err)))
 		return false;
+	journal_act_job(call, options->name);
 	is_fine = job_register(call->engine->home, options, call_flag(call, "replace"), err) &&
 	          send_job(call, options, NULL, err);
 	job_options_free(options);
 	return is_fine;
+}
+
+/* What is set, beside what was, for the journal. */
+static void tell_change(struct call *call, const struct job_options *options)
+{
+	struct error ignored = { 0 };
+	struct job_options *old = job_load(call->engine->home, options->name, NULL, 0, &ignored);
+	char *old_text, *new_text, *lines;
+
+	if (!old)
+		return;
+	old_text = job_options_text(old);
+	new_text = job_options_text(options);
+	lines = job_options_difference(old_text, new_text);
+	journal_act_difference(call, lines);
+	free(lines);
+	free(new_text);
+	free(old_text);
+	job_options_free(old);
 }
 
 bool run_job_set(struct call *call, struct error *err)
@@ -100,6 +121,7 @@ bool run_job_set(struct call *call, struct error *err)
 		return fail(err, ERROR_USAGE, "bad_argument", "'job set' needs what to set: NAME=VALUE");
 	if (!(options = job_load(call->engine->home, name, settings, count, err)))
 		return false;
+	tell_change(call, options);
 	is_fine = job_options_startable(options, err) && job_register(call->engine->home, options, true, err);
 	if (is_fine) {
 		job_open_again(call->engine, options->name);

@@ -27,7 +27,9 @@ static bool begin(struct call *call, const char *name, struct error *err)
 	struct job_run run = { .is_kept = true };
 	struct job_options *options = job_load(call->engine->home, name, NULL, 0, err);
 
-	if (options && !job_options_startable(options, err)) {
+	/* Kept before it is answered: who was told that the job runs finds it running after a kill. */
+	if (options && (!job_options_startable(options, err) ||
+	                !job_keep_state(call->engine->home, options->name, STATE_OK, "", "", err))) {
 		job_options_free(options);
 		return false;
 	}
@@ -101,7 +103,7 @@ static bool keep_paused(struct call *call, const char *name, const char *table, 
 	job_paths_clear(&paths);
 	is_fine = dlq != NULL;
 	if (dlq && pauses)
-		is_fine = dlq_pause_table(dlq, table, call_text_or(call, "who", ""), call_text_or(call, "why", ""), err);
+		is_fine = dlq_pause_table(dlq, table, call->peer.user, call_text_or(call, "why", ""), err);
 	else if (dlq)
 		is_fine = dlq_resume_table(dlq, table, &was_paused, err);
 	if (is_fine && !pauses && !was_paused)

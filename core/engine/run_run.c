@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "engine/commands_private.h"
+#include "engine/journal.h"
 #include "pipeline/pipeline.h"
 #include "runner/runner.h"
 
@@ -123,6 +124,7 @@ bool run_run(struct call *call, struct error *err)
 		return false;
 	if (!(options = job_load(home, what, params, param_count, err)))
 		return false;
+	journal_act_job(call, options->name);
 	if (!job_options_startable(options, err) || !job_register(home, options, call_flag(call, "replace"), err)) {
 		job_options_free(options);
 		return false;

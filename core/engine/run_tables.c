@@ -2,11 +2,15 @@
 #include "base/clean.h"
 #include "base/reason.h"
 #include "engine/commands_private.h"
+#include "engine/journal.h"
 #include "engine/result_private.h"
 #include "pipeline/pipeline.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define BEFORE_LINES 5
+#define BEFORE_BYTES (4u << 20) /* a long silence is not searched to its beginning */
 
 /*
  * tables
@@ -250,6 +254,26 @@ static bool ask_job(struct call *call, const struct job_options *options, void *
 	return is_fine;
 }
 
+/* What the journal says of the time before it began: the cause often stands there. */
+static void add_before(struct call *call, json_t *answer)
+{
+	const char *since = json_string_value(json_object_get(answer, "since"));
+	struct journal_filter filter = {
+		.job = json_string_value(json_object_get(answer, "job")),
+		.table = json_string_value(json_object_get(answer, "table")),
+		.with_jobless = true,
+		.limit = BEFORE_LINES,
+		.bytes_max = BEFORE_BYTES,
+	};
+	struct error ignored = { 0 };
+	json_t *lines = NULL;
+
+	if (since && journal_time(since, 0, &filter.until_us, &ignored))
+		lines = journal_read(call->engine->journal, &filter, &ignored);
+	if (lines)
+		json_object_set_new(answer, "before", lines);
+}
+
 bool run_why(struct call *call, struct error *err)
 {
 	struct why why = { 0 };
@@ -262,6 +286,7 @@ bool run_why(struct call *call, struct error *err)
 	}
 	if (!why.answer)
 		return fail(err, ERROR_USAGE, "table_unknown", "no job has a table '%.200s'", why.wanted);
+	add_before(call, why.answer);
 	call->exit = why.needs ? 1 : 0;
 	call_line(call, why.answer);
 	return true;

@@ -19,6 +19,7 @@
  * watches events or has sent more calls has no reason to. */
 #define STALL_PAGER_MS (10 * 60 * 1000)
 #define STALL_MS (30 * 1000)
+#define LAST_WORDS_MS 2000 /* for answers that are being written when the engine ends */
 
 int session_fd(const struct session *session)
 {
@@ -70,7 +71,7 @@ void session_post_error(struct session *session, int64_t id, const struct error 
  * Who
  */
 
-static bool peer_access(int fd, enum access *out)
+static bool peer_access(int fd, enum access *out, struct peer *out_peer)
 {
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
@@ -79,6 +80,7 @@ static bool peer_access(int fd, enum access *out)
 		return false;
 	if (peer.uid != 0 && peer.uid != geteuid())
 		return false;
+	peer_fill(out_peer, peer.uid, peer.pid);
 	*out = ADMIN;
 	return true;
 }
@@ -105,11 +107,12 @@ void server_accept(struct engine *engine)
 {
 	int fd = accept4(engine->listen_fd, NULL, NULL, SOCK_CLOEXEC);
 	enum access access;
+	struct peer peer = { 0 };
 	struct session *session;
 
 	if (fd < 0)
 		return;
-	if (!peer_access(fd, &access)) {
+	if (!peer_access(fd, &access, &peer)) {
 		close(fd);
 		return;
 	}
@@ -122,6 +125,7 @@ void server_accept(struct engine *engine)
 	session->fd = fd;
 	outbox_open(&session->out, fd, OUTBOX_BYTES_MAX);
 	session->access = access;
+	session->peer = peer;
 	session->hello_until_ms = clock_mono_ms() + HELLO_WAIT_MS;
 	session->next = engine->sessions;
 	engine->sessions = session;
@@ -182,6 +186,7 @@ static void start_call(struct session *session, const json_t *frame)
 		.engine = session->engine,
 		.args = json_is_object(args) ? json_incref(args) : json_object(),
 		.access = session->access,
+		.peer = session->peer,
 		.send_line = call_send_line,
 		.send_note = call_send_note,
 		.context = session,
@@ -209,6 +214,7 @@ static void take_hello(struct session *session, const json_t *frame)
 		return;
 	}
 	session->has_greeted = true;
+	peer_set_ssh(&session->peer, json_string_value(json_object_get(hello, "ssh")));
 	session_post(session, json_pack("{s:{s:i, s:s, s:s, s:i}}", "hello", "protocol", PROTOCOL_VERSION, "program", "weird",
 	                               "access", access_name(session->access), "pid", (int)getpid()));
 }
@@ -377,6 +383,8 @@ void server_sweep(struct engine *engine, int64_t now_ms)
 
 void server_close_all(struct engine *engine)
 {
+	int64_t until_ms = clock_mono_ms() + LAST_WORDS_MS;
+
 	for (struct session *s = engine->sessions; s; s = s->next) {
 		s->is_closing = true;
 		if (s->call)
@@ -385,11 +393,14 @@ void server_close_all(struct engine *engine)
 	while (engine->sessions) {
 		struct session *session = engine->sessions;
 
-		/* What was answered is on its way; a call that never ends would keep the engine. */
+		/* A call whose answer nobody reads would keep the engine. */
+		while (session->call && !atomic_load(&session->call_has_ended) && clock_mono_ms() < until_ms)
+			clock_sleep_ms(5);
 		if (session->call && !atomic_load(&session->call_has_ended))
-			shutdown(session->fd, SHUT_RD);
+			leave(session);
 		if (session->call)
 			end_call(session);
+		outbox_flush(&session->out);
 		engine->sessions = session->next;
 		free_session(session);
 	}

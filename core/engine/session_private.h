@@ -31,6 +31,7 @@ struct session {
 	bool has_greeted, is_closing;
 	bool has_ended_input;       /* the other end sends no more, but may still read */
 	enum access access;
+	struct peer peer;
 	int64_t hello_until_ms;
 	char *buffer;
 	size_t used, room;

@@ -10,12 +10,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+json_t *version_json(void)
+{
+	return json_pack("{s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s}, s:i, s:i}", "version", WEIR_VERSION, "commit",
+	                 WEIR_COMMIT, "compiler", WEIR_COMPILER, "flags", WEIR_FLAGS, "libraries", "sqlite",
+	                 sqlite3_libversion(), "jansson", jansson_version_str(), "sodium", sodium_version_string(),
+	                 "protocol", PROTOCOL_VERSION, "state", 1);
+}
+
 static int print_json(void)
 {
-	json_t *version = json_pack("{s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s}, s:i, s:i}", "version", WEIR_VERSION, "commit",
-	                            WEIR_COMMIT, "compiler", WEIR_COMPILER, "flags", WEIR_FLAGS, "libraries", "sqlite",
-	                            sqlite3_libversion(), "jansson", jansson_version_str(), "sodium",
-	                            sodium_version_string(), "protocol", PROTOCOL_VERSION, "state", 1);
+	json_t *version = version_json();
 	char *line = json_line(version);
 
 	fputs(line, stdout);

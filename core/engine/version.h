@@ -2,8 +2,10 @@
 #ifndef WEIR_ENGINE_VERSION_H
 #define WEIR_ENGINE_VERSION_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
+json_t *version_json(void); /* a new reference */
 int version_print(bool is_json);
 
 #endif

@@ -52,7 +52,7 @@ void roff_title(struct text *out, const char *name, int section, const char *wha
 	text_add(out, ".\\\" Made from weir's tables by `make docs`; edit those.\n.TH ");
 	for (const char *c = name; *c; c++)
 		add_char(out, (char)toupper((unsigned char)*c));
-	text_add_format(out, " %d \"\" \"weir %s\" \"\"\n.SH NAME\n", section, WEIR_VERSION);
+	text_add_format(out, " %d \"\" \"weir %s\" \"\"\n.ad l\n.nh\n.SH NAME\n", section, WEIR_VERSION);
 	add_plain(out, name);
 	text_add(out, " \\- ");
 	add_plain(out, what);

@@ -6,6 +6,7 @@
 #include "base/crash.h"
 #include "base/file.h"
 #include "dlq/dlq.h"
+#include "pipeline/measure_private.h"
 #include "pipeline/pipeline_private.h"
 
 #include <inttypes.h>
@@ -29,6 +30,11 @@ void job_paths_clear(struct job_paths *paths)
 	*paths = (struct job_paths){ 0 };
 }
 
+static bool has_replica(const struct pipeline *p, const struct table_schema *schema)
+{
+	return p->options->replication_mode == REPLICATION_MERGE && schema->key_count;
+}
+
 void pipeline_learn_table(struct pipeline *p, uint32_t table, const struct table_schema *schema)
 {
 	OWNED(text) name = text_new(4096);
@@ -43,11 +49,14 @@ void pipeline_learn_table(struct pipeline *p, uint32_t table, const struct table
 		}
 		p->table_count = table + 1;
 	}
-	if (p->table_names[table])
+	if (p->table_names[table]) {
+		progress_learn_table(p->progress, table, p->table_names[table], has_replica(p, schema));
 		return;
+	}
 	text_add_format(name, "%s.", pipeline_dataset(p->options));
 	text_add_span(name, schema->name);
 	p->table_names[table] = text_take(name);
+	progress_learn_table(p->progress, table, p->table_names[table], has_replica(p, schema));
 	p->are_paused[table] = pipeline_is_paused(p, p->table_names[table]);
 }
 
@@ -125,12 +134,15 @@ static bool open_transform(struct pipeline *p, const struct pipeline_setup *setu
 		.options = setup->options,
 		.tables = state->tables,
 		.table_count = state->table_count,
+		.wants_json = true,
 	};
 
 	for (size_t i = 0; i < state->table_count; i++)
 		pipeline_learn_table(p, (uint32_t)i, state->tables[i]);
-	for (size_t i = 0; i <= state->table_count && state->ledgers; i++)
+	for (size_t i = 0; i <= state->table_count && state->ledgers; i++) {
 		ledger_add(&p->total, &state->ledgers[i]);
+		progress_set_table(p->progress, i, &state->ledgers[i]);
+	}
 	progress_set_total(p->progress, &p->total);
 	return ops && (p->transform = ops->open(&transform_setup, err));
 }
@@ -161,6 +173,15 @@ static bool open_source(struct pipeline *p, const struct pipeline_setup *setup, 
 	return is_fine;
 }
 
+static bool open_store(struct pipeline *p, const struct pipeline_setup *setup, struct error *err)
+{
+	if (!(p->dlq = dlq_open(p->paths.store, DLQ_WRITE, err)))
+		return false;
+	if (setup->on_event)
+		dlq_watch(p->dlq, setup->on_event, setup->context);
+	return true;
+}
+
 struct pipeline *pipeline_open(const struct pipeline_setup *setup, struct error *err)
 {
 	struct pipeline *p = memory_zalloc(sizeof(*p));
@@ -169,12 +190,16 @@ struct pipeline *pipeline_open(const struct pipeline_setup *setup, struct error 
 	p->options = setup->options;
 	p->progress = setup->progress;
 	p->batch_messages = setup->batch_messages;
+	p->warehouse = setup->home->warehouse;
 	p->next_batch = 1;
 	p->arena = arena_new(4096);
 	p->added = memory_zalloc(sizeof(*p->added));
+	p->measure = memory_zalloc(sizeof(*p->measure));
 	job_paths_make(&p->paths, setup->home, setup->options->name);
-	if (!(p->dlq = dlq_open(p->paths.store, DLQ_WRITE, err)) || !pipeline_read_paused(p, err) || !open_sink(p, setup, &state, err) ||
-	    !open_transform(p, setup, &state, err) || !open_source(p, setup, err)) {
+	if (!open_store(p, setup, err) || !dlq_replay_free_stale(p->dlq, setup->replay, err) ||
+	    !pipeline_read_paused(p, err) || !open_sink(p, setup, &state, err) ||
+	    !open_transform(p, setup, &state, err) ||
+	    (setup->without_source ? !pipeline_finish_unpark(p, err) : !open_source(p, setup, err))) {
 		pipeline_close(p);
 		return NULL;
 	}
@@ -197,6 +222,8 @@ void pipeline_close(struct pipeline *p)
 	free(p->table_names);
 	pipeline_clear_paused(p);
 	free(p->added);
+	measure_free(p->measure);
+	free(p->measure);
 	arena_free(p->arena);
 	job_paths_clear(&p->paths);
 	free(p);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/crash.h"
 #include "dlq/dlq.h"
+#include "pipeline/measure_private.h"
 #include "pipeline/pipeline_private.h"
 
 #include <inttypes.h>
@@ -20,7 +21,7 @@ const char *pipeline_dataset(const struct job_options *options)
  */
 
 /* The clock is asked once in a while: it is not free at a million messages a second. */
-static void take_message(struct pipeline *p, struct batch *batch)
+void pipeline_take_message(struct pipeline *p, struct batch *batch)
 {
 	struct message *message = &batch->messages[batch->message_count - 1];
 
@@ -33,7 +34,7 @@ static void take_message(struct pipeline *p, struct batch *batch)
 }
 
 /* Tests shrink a batch, so that small feeds meet every edge between two of them. */
-static bool is_full(const struct pipeline *p, const struct batch *batch)
+bool pipeline_is_full(const struct pipeline *p, const struct batch *batch)
 {
 #ifdef WEIR_TEST_SWITCHES
 	const char *limit = getenv("WEIR_BATCH_RECORDS");
@@ -53,21 +54,24 @@ static bool has_aged(const struct batch *batch)
 
 bool pipeline_fill(struct pipeline *p, struct batch *batch, int64_t until_ms, struct error *err)
 {
-	while (!is_full(p, batch)) {
+	progress_do(p->progress, THREAD_READER, ACTIVITY_READING, 0);
+	while (!pipeline_is_full(p, batch)) {
 		switch (p->source->ops->pull(p->source, batch, until_ms, err)) {
 		case PULLED_MESSAGE:
 			if (batch->message_count == 1) {
 				batch->opened_ms = clock_mono_ms();
 				until_ms = batch->opened_ms + BATCH_AGE_MS;
 			}
-			take_message(p, batch);
+			pipeline_take_message(p, batch);
 			if (has_aged(batch))
 				goto filled;
 			break;
 		case PULLED_END:
 			batch->is_last = true;
+			progress_idle(p->progress);
 			goto filled;
 		case PULLED_NOTHING:
+			progress_idle(p->progress);
 			goto filled;
 		case PULLED_FAILED:
 			return false;
@@ -75,6 +79,8 @@ bool pipeline_fill(struct pipeline *p, struct batch *batch, int64_t until_ms, st
 	}
 filled:
 	p->source->ops->mark(p->source, batch);
+	if (batch->message_count)
+		progress_do(p->progress, THREAD_READER, ACTIVITY_HANDING_ON, 0);
 	crash_point(batch_read);
 	return true;
 }
@@ -83,8 +89,8 @@ filled:
  * The writer's half
  */
 
-static const struct refusal *first_refusal(const struct batch *batch, const struct message *message,
-                                           enum verdict verdict)
+const struct refusal *pipeline_first_refusal(const struct batch *batch, const struct message *message,
+                                             enum verdict verdict)
 {
 	for (uint32_t i = 0; i < message->record_count; i++) {
 		const struct record *record = &batch->records[message->first_record + i];
@@ -104,7 +110,7 @@ static bool is_letter(const struct batch *batch, struct message *message)
 		return true;
 	if (message->fate == MESSAGE_FILTERED)
 		return false;
-	refusal = first_refusal(batch, message, VERDICT_REFUSED);
+	refusal = pipeline_first_refusal(batch, message, VERDICT_REFUSED);
 	if (refusal)
 		message->refusal = refusal;
 	return refusal != NULL;
@@ -133,7 +139,7 @@ static bool store_message(struct pipeline *p, const struct batch *batch, struct 
 {
 	const char *table = pipeline_table_name(p, message->table);
 	bool letter = is_letter(batch, message);
-	const struct refusal *parked = letter ? NULL : first_refusal(batch, message, VERDICT_PARKED);
+	const struct refusal *parked = letter ? NULL : pipeline_first_refusal(batch, message, VERDICT_PARKED);
 
 	if (!letter && !parked)
 		return true;
@@ -144,13 +150,8 @@ static bool store_message(struct pipeline *p, const struct batch *batch, struct 
 	return letter ? dlq_keep(p->dlq, batch, message, table, err) : dlq_park(p->dlq, message, table, parked, err);
 }
 
-static bool store_changes(struct pipeline *p, const struct batch *batch, bool *is_open, struct error *err)
+bool pipeline_store_timeline(struct pipeline *p, const struct batch *batch, struct error *err)
 {
-	if ((batch->changes || batch->notes) && !*is_open) {
-		if (!dlq_begin(p->dlq, err))
-			return false;
-		*is_open = true;
-	}
 	for (const struct schema_change *c = batch->changes; c; c = c->next) {
 		const struct message *by = c->before < batch->record_count
 		                                   ? &batch->messages[batch->records[c->before].message]
@@ -159,13 +160,28 @@ static bool store_changes(struct pipeline *p, const struct batch *batch, bool *i
 		if (!dlq_schema_changed(p->dlq, pipeline_table_name(p, c->table), c->schema, c->why, by, err))
 			return false;
 	}
-	if (batch->notes && !dlq_notes_begin(p->dlq, pipeline_notes_place(&batch->end), err))
-		return false;
+	return true;
+}
+
+bool pipeline_store_notes(struct pipeline *p, const struct batch *batch, struct error *err)
+{
 	for (const struct batch_note *n = batch->notes; n; n = n->next) {
 		if (!dlq_note(p->dlq, pipeline_table_name(p, n->table), n->column, n->code, n->count, n->text, err))
 			return false;
 	}
 	return true;
+}
+
+static bool store_changes(struct pipeline *p, const struct batch *batch, bool *is_open, struct error *err)
+{
+	if ((batch->changes || batch->notes) && !*is_open) {
+		if (!dlq_begin(p->dlq, err))
+			return false;
+		*is_open = true;
+	}
+	return pipeline_store_timeline(p, batch, err) &&
+	       (!batch->notes || dlq_notes_begin(p->dlq, pipeline_notes_place(&batch->end), err)) &&
+	       pipeline_store_notes(p, batch, err);
 }
 
 /* Letters, parked messages, timeline: one transaction of the job's own store, before the rows commit. After a crash
@@ -228,7 +244,7 @@ static bool write_once(struct pipeline *p, struct batch *batch,
 }
 
 /* Verdicts before the sink had a say, so that a batch that failed as a whole can be written again. */
-static uint8_t *keep_verdicts(const struct batch *batch)
+uint8_t *pipeline_keep_verdicts(const struct batch *batch)
 {
 	uint8_t *kept = arena_alloc(batch->arena, batch->record_count + 1);
 
@@ -237,7 +253,7 @@ static uint8_t *keep_verdicts(const struct batch *batch)
 	return kept;
 }
 
-static void restore_verdicts(struct batch *batch, const uint8_t *kept)
+void pipeline_restore_verdicts(struct batch *batch, const uint8_t *kept)
 {
 	for (size_t i = 0; i < batch->record_count; i++)
 		batch->records[i].verdict = (enum verdict)kept[i];
@@ -247,12 +263,12 @@ bool pipeline_write_rows(struct pipeline *p, struct batch *batch,
                          void (*adjust)(struct pipeline *p, struct ledger *added), struct ledger *out_sum,
                          struct error *err)
 {
-	uint8_t *kept = keep_verdicts(batch);
+	uint8_t *kept = pipeline_keep_verdicts(batch);
 
 	batch->number = p->next_batch;
 	if (!write_once(p, batch, adjust, out_sum, err)) {
 		p->sink->ops->rollback(p->sink);
-		restore_verdicts(batch, kept);
+		pipeline_restore_verdicts(batch, kept);
 		return false;
 	}
 	p->next_batch++;
@@ -262,10 +278,16 @@ bool pipeline_write_rows(struct pipeline *p, struct batch *batch,
 bool pipeline_write(struct pipeline *p, struct batch *batch, struct error *err)
 {
 	struct ledger sum;
+	struct batch_times times;
 
+	progress_do(p->progress, THREAD_WRITER, ACTIVITY_WRITING, p->next_batch);
 	if (!pipeline_write_rows(p, batch, NULL, &sum, err))
 		return false;
 	ledger_add(&p->total, &sum);
+	measure_batch(p->measure, batch, p->table_count, &times);
 	progress_committed(p->progress, &sum);
+	progress_tables_committed(p->progress, p->added, p->table_count);
+	progress_measured(p->progress, &times, p->added);
+	progress_do(p->progress, THREAD_WRITER, ACTIVITY_EXPECTING, 0);
 	return true;
 }

@@ -18,6 +18,7 @@
 #include "transform/transform.h"
 
 struct dlq;
+struct measure;
 
 /* Files of one job, absolute. */
 struct job_paths {
@@ -35,6 +36,11 @@ struct pipeline_setup {
 	bool is_followed;   /* wait at the end of the feed for more */
 	bool from_start;    /* forget position and ledger first */
 	size_t batch_messages; /* 0: as many as fit; a paced run keeps its batches short */
+	bool without_source; /* only letters are read: no source is opened, and nothing comes back from parking */
+	int64_t replay;      /* the run that goes on; what other runs have claimed is freed */
+	/* A group of letters or a schema change met for the first time, told after the commit; NULL: nobody listens. */
+	void (*on_event)(void *context, const char *table, const char *code, const char *sentence);
+	void *context;
 
 	/* tests may put their own in place of what the options ask for */
 	const struct source_ops *source;
@@ -46,13 +52,14 @@ struct pipeline {
 	const struct job_options *options;
 	struct progress *progress;
 	struct job_paths paths;
+	const char *warehouse;       /* folder; the home's */
 
 	struct arena *arena;         /* of what lives as long as the pipeline */
 	struct source_position from; /* where the source was opened; empty identity: at its start */
 
 	/* the reader's */
 	size_t batch_messages;
-	struct source *source;
+	struct source *source;       /* NULL: without_source */
 	struct transform *transform;
 	int64_t received_us;         /* of the messages read last */
 
@@ -66,6 +73,7 @@ struct pipeline {
 	size_t table_count;
 	struct ledger *added;    /* scratch: table_count + 1 */
 	struct ledger total;     /* committed, over all tables */
+	struct measure *measure; /* scratch */
 	uint64_t next_batch;
 };
 

@@ -30,6 +30,19 @@ uint64_t pipeline_notes_place(const struct source_position *end);
 /* Takes what the sink parked once more out of the ids that come back with this batch. */
 void pipeline_keep_parked(struct batch *batch);
 
+/* Parts of reading and writing that a replay shares. */
+bool pipeline_is_full(const struct pipeline *p, const struct batch *batch);
+void pipeline_take_message(struct pipeline *p, struct batch *batch);
+uint8_t *pipeline_keep_verdicts(const struct batch *batch);
+void pipeline_restore_verdicts(struct batch *batch, const uint8_t *kept);
+const struct refusal *pipeline_first_refusal(const struct batch *batch, const struct message *message,
+                                             enum verdict verdict);
+bool pipeline_store_timeline(struct pipeline *p, const struct batch *batch, struct error *err);
+bool pipeline_store_notes(struct pipeline *p, const struct batch *batch, struct error *err);
+
+/* Removes the messages that came back with the last commit of a run that died before it could. */
+bool pipeline_finish_unpark(struct pipeline *p, struct error *err);
+
 /* "DATASET.TABLE", or "-". Lent. */
 const char *pipeline_table_name(const struct pipeline *p, uint32_t table);
 

@@ -1,16 +1,15 @@
 /* What a running job shows: a few numbers behind one lock. */
-#include "pipeline/progress.h"
+#include "pipeline/progress_private.h"
 
 #include "base/arena.h"
+#include "base/clock.h"
 
-#include <pthread.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-struct progress {
-	pthread_mutex_t lock;
-	struct progress_view view;
-};
+#define BEHIND_MS 3000 /* a source that has had more to read for so long is behind */
 
 static const char *const state_names[JOB_STATES] = {
 	[STATE_NEEDS_YOU] = "needs you",
@@ -23,9 +22,36 @@ static const char *const state_names[JOB_STATES] = {
 	[STATE_STOPPED] = "stopped",
 };
 
+static const char *const thread_names[JOB_THREADS] = {
+	[THREAD_READER] = "reader",
+	[THREAD_WRITER] = "writer",
+	[THREAD_MERGER] = "merger",
+};
+
+/* With "%": the number follows. */
+static const char *const activity_words[ACTIVITIES] = {
+	[ACTIVITY_NONE] = "nothing",
+	[ACTIVITY_READING] = "reading",
+	[ACTIVITY_HANDING_ON] = "waiting for the writer",
+	[ACTIVITY_WRITING] = "writing batch %",
+	[ACTIVITY_EXPECTING] = "waiting for records",
+	[ACTIVITY_MERGING] = "merging",
+	[ACTIVITY_RESTING] = "waiting for changes",
+};
+
 const char *progress_state_name(enum job_state state)
 {
 	return state_names[state];
+}
+
+const char *job_thread_name(enum job_thread thread)
+{
+	return thread_names[thread];
+}
+
+enum job_state progress_state_shown(const struct progress_view *view)
+{
+	return view->state == STATE_OK && view->is_behind ? STATE_CATCHING_UP : view->state;
 }
 
 struct progress *progress_new(void)
@@ -34,6 +60,9 @@ struct progress *progress_new(void)
 
 	pthread_mutex_init(&progress->lock, NULL);
 	progress->view.state = STATE_STOPPED;
+	progress->view.lag_us = -1;
+	progress->tables = memory_zalloc(sizeof(*progress->tables));
+	progress->tables[0].view.lag_us = -1;
 	return progress;
 }
 
@@ -41,16 +70,22 @@ void progress_free(struct progress *progress)
 {
 	if (!progress)
 		return;
+	tables_free(progress);
 	pthread_mutex_destroy(&progress->lock);
 	free(progress);
 }
 
 void progress_set_state(struct progress *progress, enum job_state state, const char *code, const char *sentence)
 {
+	struct progress_view *view = &progress->view;
+
 	pthread_mutex_lock(&progress->lock);
-	progress->view.state = state;
-	snprintf(progress->view.code, sizeof(progress->view.code), "%s", code ? code : "");
-	snprintf(progress->view.sentence, sizeof(progress->view.sentence), "%s", sentence ? sentence : "");
+	if (view->state != state || strcmp(view->code, code ? code : "") != 0)
+		view->since_us = clock_utc_us();
+	view->state = state;
+	snprintf(view->code, sizeof(view->code), "%s", code ? code : "");
+	snprintf(view->sentence, sizeof(view->sentence), "%s", sentence ? sentence : "");
+	view->version++;
 	pthread_mutex_unlock(&progress->lock);
 }
 
@@ -58,6 +93,8 @@ void progress_begin(struct progress *progress)
 {
 	pthread_mutex_lock(&progress->lock);
 	progress->view.in_flight = 0;
+	progress->idle_ms = clock_mono_ms();
+	tables_begin_locked(progress);
 	pthread_mutex_unlock(&progress->lock);
 }
 
@@ -65,14 +102,25 @@ void progress_set_total(struct progress *progress, const struct ledger *total)
 {
 	pthread_mutex_lock(&progress->lock);
 	progress->view.total = *total;
+	progress->view.version++;
 	pthread_mutex_unlock(&progress->lock);
 }
 
 void progress_taken(struct progress *progress, uint64_t messages, uint64_t bytes)
 {
+	if (!messages)
+		return;
 	pthread_mutex_lock(&progress->lock);
 	progress->view.in_flight += messages;
 	progress->view.bytes += bytes;
+	progress->view.version++;
+	pthread_mutex_unlock(&progress->lock);
+}
+
+void progress_idle(struct progress *progress)
+{
+	pthread_mutex_lock(&progress->lock);
+	progress->idle_ms = clock_mono_ms();
 	pthread_mutex_unlock(&progress->lock);
 }
 
@@ -84,12 +132,54 @@ void progress_committed(struct progress *progress, const struct ledger *added)
 	ledger_add(&view->total, added);
 	ledger_add(&view->this_run, added);
 	view->in_flight -= added->received < view->in_flight ? added->received : view->in_flight;
+	view->version++;
 	pthread_mutex_unlock(&progress->lock);
 }
 
 void progress_look(struct progress *progress, struct progress_view *out)
 {
+	int64_t now_ms = clock_mono_ms();
+
 	pthread_mutex_lock(&progress->lock);
 	*out = progress->view;
+	out->is_behind = progress->view.this_run.received && now_ms - progress->idle_ms >= BEHIND_MS;
+	pthread_mutex_unlock(&progress->lock);
+}
+
+void progress_do(struct progress *progress, enum job_thread thread, enum activity what, uint64_t number)
+{
+	struct activity_view *view = &progress->activities[thread];
+	int64_t now_us = clock_utc_us();
+
+	pthread_mutex_lock(&progress->lock);
+	if (view->what != what || view->number != number)
+		view->since_us = now_us;
+	view->what = what;
+	view->number = number;
+	pthread_mutex_unlock(&progress->lock);
+}
+
+void progress_activity(struct progress *progress, enum job_thread thread, struct activity_view *out)
+{
+	pthread_mutex_lock(&progress->lock);
+	*out = progress->activities[thread];
+	pthread_mutex_unlock(&progress->lock);
+}
+
+void activity_text(const struct activity_view *view, char *out, size_t room)
+{
+	const char *words = activity_words[view->what];
+	size_t before = strcspn(words, "%");
+
+	if (words[before])
+		snprintf(out, room, "%.*s%" PRIu64, (int)before, words, view->number);
+	else
+		snprintf(out, room, "%s", words);
+}
+
+void progress_latency(struct progress *progress, enum latency which, struct histogram *out)
+{
+	pthread_mutex_lock(&progress->lock);
+	*out = progress->latencies[which];
 	pthread_mutex_unlock(&progress->lock);
 }

@@ -1,11 +1,13 @@
 /*
- * What a running job shows to others: its state in words and its ledger, as of
- * the last commit. The job's threads write it, anybody reads copies.
+ * What a running job shows to others: its state in words, its ledger and that of
+ * each table as of the last commit, how late changes are, what its threads do.
+ * The job's threads write it, once a batch; anybody reads copies.
  */
 #ifndef WEIR_PIPELINE_PROGRESS_H
 #define WEIR_PIPELINE_PROGRESS_H
 
 #include "base/error.h"
+#include "base/histogram.h"
 #include "record/batch.h"
 
 struct progress;
@@ -27,16 +29,23 @@ struct progress_view {
 	enum job_state state;
 	char code[40];          /* why, or "" */
 	char sentence[512];
+	int64_t since_us;       /* of the state */
 	struct ledger total;    /* since the job was made or --from-start */
 	struct ledger this_run;
 	uint64_t in_flight;     /* messages taken from the source and not yet committed */
 	uint64_t bytes;         /* of message bodies, this run */
+	int64_t committed_us;   /* when the last batch was; 0: none yet */
+	int64_t lag_us;         /* of it, from commit at the source to here; -1: not known */
+	bool is_behind;         /* the source has had more to read for seconds on end */
+	uint64_t version;       /* moves with every change */
 };
 
 struct progress *progress_new(void);
 void progress_free(struct progress *progress);
 
 const char *progress_state_name(enum job_state state);
+/* The state to show: `ok` while the source has more than can be taken is `catching up`. */
+enum job_state progress_state_shown(const struct progress_view *view);
 
 void progress_set_state(struct progress *progress, enum job_state state, const char *code, const char *sentence);
 void progress_begin(struct progress *progress); /* nothing is in flight: a run begins, maybe again */
@@ -44,5 +53,93 @@ void progress_set_total(struct progress *progress, const struct ledger *total);
 void progress_taken(struct progress *progress, uint64_t messages, uint64_t bytes);
 void progress_committed(struct progress *progress, const struct ledger *added);
 void progress_look(struct progress *progress, struct progress_view *out);
+/* The source has nothing to read at the moment. */
+void progress_idle(struct progress *progress);
+
+/*
+ * What each thread does now.
+ */
+enum job_thread { THREAD_READER, THREAD_WRITER, THREAD_MERGER, JOB_THREADS };
+
+enum activity {
+	ACTIVITY_NONE,
+	ACTIVITY_READING,
+	ACTIVITY_HANDING_ON,  /* the batch is full; the writer has no room for it yet */
+	ACTIVITY_WRITING,     /* batch `number` */
+	ACTIVITY_EXPECTING,   /* the next batch */
+	ACTIVITY_MERGING,
+	ACTIVITY_RESTING,     /* until the next merge is due */
+	ACTIVITIES
+};
+
+struct activity_view {
+	enum activity what;
+	uint64_t number;
+	int64_t since_us;
+};
+
+const char *job_thread_name(enum job_thread thread);
+void progress_do(struct progress *progress, enum job_thread thread, enum activity what, uint64_t number);
+void progress_activity(struct progress *progress, enum job_thread thread, struct activity_view *out);
+/* In words: "writing batch 12"; `room` of 80 is enough. */
+void activity_text(const struct activity_view *view, char *out, size_t room);
+
+/*
+ * How late changes are, leg by leg, and how long a batch takes.
+ */
+enum latency {
+	LATENCY_PUBLISH,    /* commit at the source -> published */
+	LATENCY_RECEIVE,    /* published -> received here */
+	LATENCY_CHANGELOG,  /* received -> committed in the changelog */
+	LATENCY_REPLICA,    /* committed in the changelog -> visible in the replica */
+	LATENCY_LAG,        /* commit at the source -> committed in the changelog: LAG */
+	LATENCY_BATCH,      /* first message of a batch -> its commit */
+	LATENCIES
+};
+
+void progress_latency(struct progress *progress, enum latency which, struct histogram *out);
+
+/*
+ * Tables, by their numbers; the last, progress_table_count(), is "-".
+ */
+struct table_progress {
+	const char *name;           /* DATASET.TABLE; lent until progress_free */
+	struct ledger total;
+	uint64_t bytes;             /* this run */
+	int64_t committed_us;       /* of the last batch with a record of it; 0: none in this run */
+	int64_t lag_us;             /* its oldest change then; -1: not known */
+	bool has_replica;
+	uint64_t waiting_changes;   /* committed, not yet in the replica */
+	int64_t waiting_since_us;   /* the oldest of them; 0: none */
+	uint64_t version;
+};
+
+size_t progress_table_count(struct progress *progress);
+void progress_table(struct progress *progress, size_t table, struct table_progress *out);
+void progress_learn_table(struct progress *progress, size_t table, const char *name, bool has_replica);
+void progress_set_table(struct progress *progress, size_t table, const struct ledger *total);
+/* Counters of `count` tables and one more for "-" that have been committed. */
+void progress_tables_committed(struct progress *progress, const struct ledger *added, size_t count);
+
+/* What a committed batch told about its tables and times; see measure_private.h. */
+struct latency_sample {
+	enum latency which;
+	int64_t took_us;
+	uint64_t weight;
+};
+struct batch_times {
+	int64_t committed_us;
+	int64_t lag_us;             /* of its oldest change; -1: not known */
+	const uint64_t *bytes;      /* a table each, and one for "-" */
+	const int64_t *oldest_us;   /* the same: commit of its oldest change; 0: not known */
+	size_t table_count;
+	const struct latency_sample *samples;
+	size_t sample_count;
+};
+void progress_measured(struct progress *progress, const struct batch_times *times, const struct ledger *added);
+
+/* A merge step that began at `began_us` has brought `changes` of the table "T" into its replica; `is_all`: whatever
+ * waited when it began. */
+void progress_merged(struct progress *progress, const char *table, uint64_t changes, int64_t began_us, bool is_all);
 
 #endif

@@ -141,17 +141,23 @@ static bool write_back(struct pipeline *p, struct unpark *unpark, struct error *
 		return false;
 	crash_point(unparked_written);
 	ledger_add(&p->total, &sum);
+	progress_tables_committed(p->progress, p->added, p->table_count);
 	return remove_messages(p, batch->end.unparked, err);
+}
+
+bool pipeline_finish_unpark(struct pipeline *p, struct error *err)
+{
+	struct sink_state state;
+
+	p->sink->ops->state(p->sink, &state);
+	return !state.position.unparked.len || remove_messages(p, state.position.unparked, err);
 }
 
 bool pipeline_unpark(struct pipeline *p, struct error *err)
 {
 	struct unpark unpark = { .batch = batch_new(), .has_more = true };
-	struct sink_state state;
-	bool is_fine;
+	bool is_fine = pipeline_finish_unpark(p, err);
 
-	p->sink->ops->state(p->sink, &state);
-	is_fine = !state.position.unparked.len || remove_messages(p, state.position.unparked, err);
 	while (is_fine && unpark.has_more) {
 		is_fine = fill(p, &unpark, err);
 		if (is_fine && unpark.batch->message_count)

@@ -49,6 +49,8 @@ void batch_reset(struct batch *batch)
 	batch->end = (struct source_position){ .offset = 0 };
 	batch->opened_ms = 0;
 	batch->is_last = false;
+	batch->replay = 0;
+	batch->ends_replay = batch->has_rows_committed = false;
 }
 
 /* Never for an empty batch: a batch holds at least one record, however large. */

@@ -49,8 +49,11 @@ struct message {
 	size_t attr_count;
 	uint64_t offset, line;         /* feed: first byte of its line; lines count from 1 */
 	int64_t received_us;
+	int64_t letter;                /* of a replay: the dead letter that it is; 0: fresh from the source */
 	int64_t origin;                /* 0: the source of this run; set by dlq_unpark_next, read by dlq_keep and dlq_park */
-	const struct json_doc *json;   /* tokens of body if the source has them; only until the next pull */
+	const struct json_doc *json;   /* tokens of body if the source has them; only until the next pull. An object that
+	                                  is the value of the body's first member, "schema", may be a token without
+	                                  children: its bytes are the same as in an earlier message */
 
 	/* filled by the transform */
 	uint32_t table;                /* index in the batch's job, or TABLE_NONE */
@@ -127,6 +130,9 @@ struct batch {
 	struct source_position end;
 	int64_t opened_ms;
 	bool is_last;                 /* the source has no more */
+	int64_t replay;               /* the run whose letters it holds; 0: it is of the job's source */
+	bool ends_replay;             /* the run's last batch, maybe without a message */
+	bool has_rows_committed;      /* of a replay: only the letters' states are still to be written */
 };
 
 struct batch *batch_new(void);

@@ -10,6 +10,7 @@ void json_doc_free(struct json_doc *doc)
 	if (!doc)
 		return;
 	free(doc->tokens);
+	free(doc->places);
 	*doc = (struct json_doc){ 0 };
 }
 
@@ -51,11 +52,32 @@ static void doc_lend(struct json_doc *doc, struct span text)
 {
 	doc->text = text.at ? text : SPAN("");
 	doc->count = 0;
+	doc->trail = 0;
 	if (doc->room <= ROOM_KEPT || text.len > ROOM_KEPT)
 		return;
 	free(doc->tokens);
 	doc->tokens = NULL;
 	doc->room = 0;
+}
+
+/* By the trail as far as it goes. */
+static void read_text(struct json_doc *doc, struct json_reader *r, const struct json_known *known, void **out_id)
+{
+	struct json_trail *trail = known ? known->trail : NULL;
+	enum json_followed followed = JSON_LEFT_AT_VALUE;
+
+	if (trail) {
+		if (!doc->places)
+			doc->places = memory_alloc(JSON_PLACES_MAX * sizeof(*doc->places));
+		followed = json_trail_follow(r, doc, known, out_id);
+	}
+	if (followed != JSON_FOLLOWED)
+		json_walk(r, known, out_id, followed == JSON_LEFT_BEHIND);
+	doc->tokens = r->tokens;
+	doc->room = r->room;
+	doc->count = r->count;
+	if (trail && followed != JSON_FOLLOWED && r->fault == JSON_FINE)
+		json_trail_learn(trail, doc);
 }
 
 enum json_fault json_parse_known(struct json_doc *doc, struct span text, const struct json_known *known,
@@ -74,10 +96,7 @@ enum json_fault json_parse_known(struct json_doc *doc, struct span text, const s
 	r.room = doc->room;
 	if (r.at == r.end)
 		return refuse(doc, json_broken(r.at, JSON_EMPTY), out_at);
-	json_walk(&r, known, out_id);
-	doc->tokens = r.tokens;
-	doc->room = r.room;
-	doc->count = r.count;
+	read_text(doc, &r, known, out_id);
 	if (r.fault == JSON_FINE) {
 		r.at = json_white_end(r.at, r.end);
 		r.fault = r.at < r.end ? JSON_TRAILING : JSON_FINE;

@@ -52,7 +52,13 @@ struct json_doc {
 	struct json_token *tokens;
 	uint32_t count;
 	uint32_t room; /* the doc owns tokens and reuses them from text to text */
+	uint32_t trail;       /* not 0: every text that one trail gave this number has the same members in the same
+	                         order, down to three objects deep (see json_trail_new) */
+	uint32_t place_count; /* of these members */
+	uint32_t *places;     /* the tokens of their values; JSON_PLACES_MAX of room, or NULL */
 };
+
+#define JSON_PLACES_MAX 512
 
 enum json_fault {
 	JSON_FINE,
@@ -79,7 +85,13 @@ struct json_known {
 	 * length of the block it recognised, or 0. *out_id is handed back by json_parse_known. */
 	size_t (*recognise)(void *context, struct span rest, void **out_id);
 	void *context;
+	struct json_trail *trail; /* or NULL */
 };
+
+/* A memory of the names in earlier texts: texts like them are read faster, and get a number. */
+struct json_trail;
+struct json_trail *json_trail_new(void);
+void json_trail_free(struct json_trail *trail);
 enum json_fault json_parse_known(struct json_doc *doc, struct span text, const struct json_known *known,
                                  void **out_id, size_t *out_at);
 
@@ -112,6 +124,10 @@ static inline bool json_is(const struct json_doc *doc, uint32_t token, int kind)
 /* A string's characters, unescaped: a look into the text if it has no escapes, else a copy in the arena.
  * (Not json_string: jansson has that, with another meaning.) */
 struct span json_text(const struct json_doc *doc, uint32_t token, struct arena *arena);
+
+/* Checks the inside of a string and unescapes it into `out` (never longer) in one go: ASCII and escapes of one letter
+ * only, as JSON in JSON has them. False: anything else, json_parse must be asked. */
+bool json_unescape_plain(struct span inside, char *out, size_t *out_len);
 
 /* An integer number that fits (no fraction, no exponent). */
 bool json_int64(const struct json_doc *doc, uint32_t token, int64_t *out);

@@ -58,10 +58,26 @@ struct json_end json_number_end(const char *at, const char *end)
 	return number;
 }
 
+static bool all_digits(struct span text)
+{
+	unsigned odd = 0;
+
+	for (size_t i = 0; i < text.len; i++)
+		odd |= (unsigned char)(text.at[i] - '0') > 9;
+	return !odd;
+}
+
+/* Few digits cannot overflow, and go by eight. */
 bool span_uint64(struct span text, uint64_t *out)
 {
 	uint64_t value = 0;
 
+	if (text.len && text.len <= JSON_DIGITS_SURE) {
+		if (!all_digits(text))
+			return false;
+		*out = json_digits(text.at, text.len);
+		return true;
+	}
 	for (size_t i = 0; i < text.len; i++) {
 		unsigned digit = (unsigned char)(text.at[i] - '0');
 
@@ -95,5 +111,13 @@ bool json_int64(const struct json_doc *doc, uint32_t token, int64_t *out)
 
 	if (t->kind != JSON_NUMBER || t->flags & JSON_IS_FRACTION)
 		return false;
-	return span_int64(json_raw(doc, token), out);
+	struct span text = json_raw(doc, token);
+	bool is_negative = *text.at == '-';
+
+	if (text.len - is_negative > JSON_DIGITS_SURE)
+		return span_int64(text, out);
+	int64_t value = (int64_t)json_digits(text.at + is_negative, text.len - is_negative);
+
+	*out = is_negative ? -value : value;
+	return true;
 }

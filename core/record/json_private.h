@@ -58,6 +58,42 @@ JSON_ALWAYS_INLINE bool json_is_digit(char c)
 	return (unsigned char)(c - '0') < 10;
 }
 
+/* Does a backslash and this letter make an escape of two bytes? */
+JSON_ALWAYS_INLINE bool json_is_letter_escape(char c)
+{
+	return c == '"' || c == '\\' || c == '/' || c == 'b' || c == 'f' || c == 'n' || c == 'r' || c == 't';
+}
+
+/* So many decimal digits fit 64 bits, signed too, whatever they are. */
+#define JSON_DIGITS_SURE 18
+
+/* The number of eight digits that were checked. */
+JSON_ALWAYS_INLINE uint64_t json_eight_digits(const char *at)
+{
+	uint64_t v;
+
+	memcpy(&v, at, sizeof(v));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	v = __builtin_bswap64(v);
+#endif
+	v -= UINT64_C(0x3030303030303030);
+	v = v * 10 + (v >> 8); /* pairs, in every other byte */
+	return ((v & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x000f424000000064) +
+	        (v >> 16 & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x0000271000000001)) >> 32;
+}
+
+/* At most JSON_DIGITS_SURE digits that were checked. */
+JSON_ALWAYS_INLINE uint64_t json_digits(const char *at, size_t len)
+{
+	uint64_t value = 0;
+
+	for (; len >= 8; at += 8, len -= 8)
+		value = value * 100000000 + json_eight_digits(at);
+	for (; len; at++, len--)
+		value = value * 10 + (uint64_t)(*at - '0');
+	return value;
+}
+
 /* The masks have something set for each byte that was sought; the lowest is always right. */
 #if defined(__SSE2__)
 
@@ -170,7 +206,20 @@ struct json_reader {
 
 #define JSON_NO_TOKEN UINT32_MAX
 
-/* From the value's first byte to behind the value, or to a fault, which stays in the reader. */
-void json_walk(struct json_reader *reader, const struct json_known *known, void **out_id);
+#define JSON_SCHEMA_NAME "schema"
+
+/* From the value's first byte, or from behind one inside of the text, to behind the whole value, or to a fault, which
+ * stays in the reader. */
+void json_walk(struct json_reader *reader, const struct json_known *known, void **out_id, bool is_behind);
+
+enum json_followed {
+	JSON_FOLLOWED,      /* to the end, or to a fault */
+	JSON_LEFT_AT_VALUE, /* the ordinary walk goes on at a value */
+	JSON_LEFT_BEHIND,   /* behind a value */
+};
+enum json_followed json_trail_follow(struct json_reader *reader, struct json_doc *doc, const struct json_known *known,
+                                     void **out_id);
+/* `doc` was not, or not wholly, on the trail. */
+void json_trail_learn(struct json_trail *trail, const struct json_doc *doc);
 
 #endif

@@ -238,3 +238,38 @@ struct span json_text(const struct json_doc *doc, uint32_t token, struct arena *
 	arena_shrink(arena, out, raw.len, (size_t)(to - out));
 	return span_make(out, (size_t)(to - out));
 }
+
+/* Copies whole blocks and stays at the first byte that is not plain text, or at the end. */
+static void copy_plain(const char **at, const char *end, char **to)
+{
+	for (; end - *at >= JSON_BLOCK; *at += JSON_BLOCK, *to += JSON_BLOCK) {
+		json_mask mask = json_block_special(*at);
+
+		memcpy(*to, *at, JSON_BLOCK);
+		if (mask) {
+			*at += json_mask_first(mask);
+			*to += json_mask_first(mask);
+			return;
+		}
+	}
+	while (*at < end && (unsigned char)**at >= 0x20 && (unsigned char)**at < 0x80 && **at != '"' && **at != '\\')
+		*(*to)++ = *(*at)++;
+}
+
+bool json_unescape_plain(struct span inside, char *out, size_t *out_len)
+{
+	const char *at = inside.at, *end = inside.at + inside.len;
+	char *to = out;
+
+	for (;;) {
+		copy_plain(&at, end, &to);
+		if (at == end)
+			break;
+		if (*at != '\\' || end - at < 2 || !escape_value[(unsigned char)at[1]])
+			return false;
+		*to++ = escape_value[(unsigned char)at[1]];
+		at += 2;
+	}
+	*out_len = (size_t)(to - out);
+	return true;
+}

@@ -3,12 +3,11 @@
  * and name. Strings end where the marks say, whole numbers where a block of
  * bytes shows it; json_string.c and json_number.c do the rest.
  */
-#include "record/json_private.h"
+#include "record/json_walk_private.h"
 
 #include <assert.h>
 
 #define FIRST_ROOM 256
-#define SCHEMA_NAME "schema"
 
 enum first {
 	FIRST_OTHER,
@@ -24,13 +23,6 @@ static const uint8_t first_of[256] = {
 	['0'] = FIRST_NUMBER, ['1'] = FIRST_NUMBER, ['2'] = FIRST_NUMBER, ['3'] = FIRST_NUMBER, ['4'] = FIRST_NUMBER,
 	['5'] = FIRST_NUMBER, ['6'] = FIRST_NUMBER, ['7'] = FIRST_NUMBER, ['8'] = FIRST_NUMBER, ['9'] = FIRST_NUMBER,
 };
-
-JSON_ALWAYS_INLINE bool stop(struct json_reader *r, struct json_end end)
-{
-	r->at = end.at;
-	r->fault = end.fault;
-	return false;
-}
 
 /* A byte that may not stand here, outside of strings. Half a character is no JSON however it goes on. */
 static struct json_end misfit(const char *at, const char *end)
@@ -49,44 +41,10 @@ JSON_ALWAYS_INLINE bool is_next(struct json_reader *r, char wanted)
 	return r->at < r->end && *r->at == wanted;
 }
 
-static __attribute__((noinline, cold)) struct json_token *tokens_grow(struct json_token *tokens, uint32_t *room)
+struct json_token *json_tokens_grow(struct json_token *tokens, uint32_t *room)
 {
 	*room += *room / 2 + FIRST_ROOM;
 	return memory_grow(tokens, *room * sizeof(*tokens));
-}
-
-/* Once for each value: room for it and for the name behind it. */
-JSON_ALWAYS_INLINE void ensure_room(struct json_reader *r)
-{
-	uint32_t room = r->room;
-
-	if (json_likely(r->count + 2 <= room))
-		return;
-	r->tokens = tokens_grow(r->tokens, &room);
-	r->room = room;
-}
-
-/* One more token; ensure_room has seen to its place. */
-JSON_ALWAYS_INLINE void put(struct json_reader *r, int kind, uint32_t flags, const char *start, const char *end)
-{
-	uint32_t index = r->count++;
-	struct json_token *t = &r->tokens[index];
-
-	t->start = (uint32_t)(start - r->begin);
-	t->end = (uint32_t)(end - r->begin);
-	t->next = index + 1;
-	t->kind = (uint8_t)kind;
-	t->flags = (uint8_t)flags;
-	t->unused = 0;
-	r->at = end;
-}
-
-JSON_ALWAYS_INLINE bool put_ended(struct json_reader *r, int kind, const char *start, struct json_end end)
-{
-	if (json_unlikely(end.fault != JSON_FINE))
-		return stop(r, end);
-	put(r, kind, end.flags, start, end.at);
-	return true;
 }
 
 /* The next special byte, or NULL behind the last one. */
@@ -132,34 +90,7 @@ JSON_ALWAYS_INLINE bool read_string(struct json_reader *r)
 	return true;
 }
 
-JSON_ALWAYS_INLINE bool ends_number(char c)
-{
-	return c == ',' || c == '}' || c == ']';
-}
-
-/* Whole numbers of up to two blocks; times in microseconds need more than one. */
-JSON_ALWAYS_INLINE bool read_number(struct json_reader *r)
-{
-	const char *start = r->at;
-	const char *digits = start + (*start == '-');
-	struct json_end end = json_ended(digits, 0);
-	json_mask mask = 0;
-
-	if (json_likely(r->end - digits >= 2 * JSON_BLOCK && *digits != '0')) {
-		mask = json_block_no_digit(digits);
-		if (!mask) {
-			end.at += JSON_BLOCK;
-			mask = json_block_no_digit(end.at);
-		}
-	}
-	if (json_likely(mask))
-		end.at += json_mask_first(mask);
-	if (json_unlikely(end.at == digits || !ends_number(*end.at)))
-		end = json_number_end(start, r->end);
-	return put_ended(r, JSON_NUMBER, start, end);
-}
-
-static __attribute__((noinline, cold)) struct json_end word_fault(const char *at, const char *end)
+struct json_end json_word_fault(const char *at, const char *end)
 {
 	const char *word = *at == 'n' ? "null" : *at == 't' ? "true" : "false";
 
@@ -168,24 +99,6 @@ static __attribute__((noinline, cold)) struct json_end word_fault(const char *at
 		word++;
 	}
 	return misfit(at, end);
-}
-
-/* The length is a constant at each call: the comparison is one of registers. */
-JSON_ALWAYS_INLINE bool read_this(struct json_reader *r, const char *word, size_t length, int kind)
-{
-	if ((size_t)(r->end - r->at) < length || memcmp(r->at, word, length) != 0)
-		return stop(r, word_fault(r->at, r->end));
-	put(r, kind, 0, r->at, r->at + length);
-	return true;
-}
-
-JSON_ALWAYS_INLINE bool read_word(struct json_reader *r)
-{
-	if (json_likely(*r->at == 'n'))
-		return read_this(r, "null", 4, JSON_NULL);
-	if (*r->at == 't')
-		return read_this(r, "true", 4, JSON_TRUE);
-	return read_this(r, "false", 5, JSON_FALSE);
 }
 
 JSON_ALWAYS_INLINE bool in_object(const struct json_reader *r)
@@ -204,30 +117,6 @@ JSON_ALWAYS_INLINE bool read_name(struct json_reader *r)
 		return stop(r, misfit(r->at, r->end));
 	r->at++;
 	return true;
-}
-
-JSON_ALWAYS_INLINE bool open_container(struct json_reader *r)
-{
-	uint32_t index = r->count;
-
-	if (json_unlikely(r->depth == JSON_DEPTH_MAX))
-		return stop(r, json_broken(r->at, JSON_TOO_DEEP));
-	put(r, *r->at == '{' ? JSON_OBJECT : JSON_ARRAY, 0, r->at, r->at + 1);
-	r->tokens[index].next = r->open;
-	r->open = index;
-	r->depth++;
-	return true;
-}
-
-JSON_ALWAYS_INLINE void close_container(struct json_reader *r)
-{
-	struct json_token *t = &r->tokens[r->open];
-
-	r->at++;
-	r->open = t->next;
-	t->next = r->count;
-	t->end = (uint32_t)(r->at - r->begin);
-	r->depth--;
 }
 
 JSON_ALWAYS_INLINE char closing(const struct json_reader *r)
@@ -265,9 +154,9 @@ JSON_ALWAYS_INLINE bool read_container(struct json_reader *r)
 static __attribute__((noinline)) size_t known_length(struct json_reader r, const struct json_known *known, void **out_id)
 {
 	const struct json_token *name = &r.tokens[r.count - 1];
-	size_t length = strlen(SCHEMA_NAME), rest = (size_t)(r.end - r.at);
+	size_t length = strlen(JSON_SCHEMA_NAME), rest = (size_t)(r.end - r.at);
 
-	if (name->end - name->start != length || memcmp(r.begin + name->start, SCHEMA_NAME, length) != 0)
+	if (name->end - name->start != length || memcmp(r.begin + name->start, JSON_SCHEMA_NAME, length) != 0)
 		return 0;
 	length = known->recognise(known->context, span_make(r.at, rest), out_id);
 	assert(length <= rest);
@@ -278,7 +167,7 @@ JSON_ALWAYS_INLINE bool read_known(struct json_reader *r, const struct json_know
 {
 	size_t length;
 
-	if (json_likely(!known || r->depth != 1 || *r->at != '{' || !in_object(r) || *out_id))
+	if (json_likely(!known || !known->recognise || r->depth != 1 || *r->at != '{' || !in_object(r) || *out_id))
 		return false;
 	length = known_length(*r, known, out_id);
 	if (length == 0)
@@ -314,13 +203,15 @@ JSON_ALWAYS_INLINE enum first first_byte(struct json_reader *r)
 }
 
 /* Works on a copy of the reader, whose members then live in registers. */
-void json_walk(struct json_reader *reader, const struct json_known *known, void **out_id)
+void json_walk(struct json_reader *reader, const struct json_known *known, void **out_id, bool is_behind)
 {
 	struct json_reader r = *reader;
 	bool goes_on = true;
 
 	r.stride = r.at;
 	r.marks = json_stride_marks(r.at, r.end);
+	if (is_behind)
+		goes_on = read_behind(&r);
 	while (goes_on) {
 		enum first first = first_byte(&r);
 

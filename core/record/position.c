@@ -4,20 +4,22 @@
  */
 #include "record/position.h"
 
+#include <endian.h>
+
+/* As big-endian numbers, so that bytes compare as the order. */
 static unsigned char *put_number(uint64_t number, unsigned char *at)
 {
-	for (size_t i = 0; i < 8; i++)
-		*at++ = (unsigned char)(number >> (56 - 8 * i));
-	return at;
+	number = htobe64(number);
+	memcpy(at, &number, sizeof(number));
+	return at + sizeof(number);
 }
 
 static uint64_t take_number(const unsigned char *at)
 {
-	uint64_t number = 0;
+	uint64_t number;
 
-	for (size_t i = 0; i < 8; i++)
-		number = number << 8 | at[i];
-	return number;
+	memcpy(&number, at, sizeof(number));
+	return be64toh(number);
 }
 
 void position_pack(const struct position *p, unsigned char out[POSITION_BYTES])

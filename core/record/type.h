@@ -56,6 +56,7 @@ enum cell_kind {
 struct cell {
 	enum cell_kind kind;
 	bool is_escaped; /* CELL_TEXT: `text` is still the inside of a JSON string */
+	bool is_plain;   /* is_escaped, but it has no backslash: the characters as they are */
 	int64_t number;
 	double real;
 	struct span text;
@@ -103,6 +104,18 @@ enum convert_result type_convert(const struct source_type *from, const struct bq
                                  const struct json_doc *doc, uint32_t token, struct span placeholder,
                                  struct arena *arena, struct cell *out, struct convert_fault *fault);
 
+/* A reader of what values of the pair nearly always look like, chosen once a column. False: type_convert must be
+ * asked. NULL and placeholders are the caller's; `read` is NULL where the pair has no quick reader. */
+struct type_quick {
+	bool (*read)(const struct type_quick *quick, const struct json_doc *doc, uint32_t token, struct arena *arena,
+	             struct cell *out);
+	int64_t number; /* the reader's own */
+};
+
+struct type_quick type_quick(const struct source_type *from, const struct bq_type *to);
+/* Where each value tells its own kind: JSON of the column's natural kind. */
+struct type_quick type_quick_untold(const struct bq_type *to);
+
 /* Default BigQuery type of a source type (spec/types.md 4). */
 void type_default(const struct source_type *from, struct arena *arena, struct bq_type *out);
 
@@ -132,12 +145,20 @@ bool cell_text(const struct cell *cell, const struct bq_type *type, struct arena
  * (NaN and infinities as text), BOOL true/false, NULL null, everything else its canonical text as a
  * JSON string; ARRAY and STRUCT as JSON text inside a string. Writes at `at`, returns the end;
  * room needed: cell_json_room. */
+#define CELL_JSON_ROOM 64 /* beside six times its text */
 size_t cell_json_room(const struct cell *cell);
 char *cell_json(const struct cell *cell, const struct bq_type *type, char *at);
 
 /* The BigQuery Storage Write form: protobuf field `number` with this value (spec/apis-grpc 6.3); NULL
  * writes nothing. Returns the end; room needed: cell_proto_room. */
-size_t cell_proto_room(const struct cell *cell);
+#define CELL_PROTO_ROOM 15 /* tag and varint */
+
+/* An element of an array may be one digit and its comma: tag and varint are then seven times as long. */
+static inline size_t cell_proto_room(const struct cell *cell)
+{
+	return (cell->kind == CELL_JSON ? cell->text.len * 8 : cell->text.len) + CELL_PROTO_ROOM;
+}
+
 char *cell_proto(const struct cell *cell, const struct bq_type *type, uint32_t number, char *at);
 
 #endif

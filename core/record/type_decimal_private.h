@@ -27,6 +27,9 @@ bool decimal_fits(const struct decimal *decimal, enum bq_kind kind);
 /* Whole and within 64 bits. */
 bool decimal_int64(const struct decimal *decimal, int64_t *out);
 
+/* Canonical but for zeros at the end, and within NUMERIC's digits: then the text is its own answer. */
+bool decimal_is_plain(struct span text, struct span *out);
+
 /* Into r->to if that is a decimal, else into canonical text. */
 enum convert_result reading_decimal(struct reading *r, const struct decimal *decimal, struct cell *out);
 /* Plain text straight into a decimal column: no copy where it is canonical already. */

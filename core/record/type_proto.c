@@ -8,12 +8,11 @@
 
 #include "base/hash.h"
 
-#define TAG_ROOM 5
 #define VARINT_ROOM 10
 
 enum wire { WIRE_VARINT = 0, WIRE_DOUBLE = 1, WIRE_BYTES = 2 };
 
-static char *put_varint(uint64_t value, char *at)
+static inline char *put_varint(uint64_t value, char *at)
 {
 	for (; value >= 128; value >>= 7)
 		*at++ = (char)(value | 128);
@@ -21,8 +20,12 @@ static char *put_varint(uint64_t value, char *at)
 	return at;
 }
 
-static char *put_tag(uint32_t number, enum wire wire, char *at)
+static inline char *put_tag(uint32_t number, enum wire wire, char *at)
 {
+	if (number < 16) {
+		*at = (char)(number << 3 | wire);
+		return at + 1;
+	}
 	return put_varint((uint64_t)number << 3 | wire, at);
 }
 
@@ -92,7 +95,8 @@ static char *put_text(uint32_t number, const struct cell *cell, char *at)
 {
 	char *start;
 
-	if (!cell->is_escaped || !cell->text.len || !memchr(cell->text.at, '\\', cell->text.len))
+	if (cell->is_plain || !cell->is_escaped || !cell->text.len ||
+	    !memchr(cell->text.at, '\\', cell->text.len))
 		return put_bytes(number, cell->text, at);
 	start = put_tag(number, WIRE_BYTES, at) + 1;
 	return close_message(start, json_unescape(cell->text, start), 1);
@@ -200,14 +204,6 @@ static char *put_nested(uint32_t number, const struct cell *cell, const struct b
 		at = put_element(&doc, 0, type, number, at);
 	json_doc_free(&doc);
 	return at;
-}
-
-/* An element of an array may be one digit and its comma: tag and varint are then seven times as long. */
-size_t cell_proto_room(const struct cell *cell)
-{
-	size_t head = TAG_ROOM + VARINT_ROOM;
-
-	return cell->kind == CELL_JSON ? cell->text.len * 8 + head : cell->text.len + head;
 }
 
 char *cell_proto(const struct cell *cell, const struct bq_type *type, uint32_t number, char *at)

@@ -60,8 +60,7 @@ enum convert_result reading_decimal(struct reading *r, const struct decimal *d, 
 	return reading_out_of_range(r, "decimal_out_of_range", "a decimal of more than 400,000 digits");
 }
 
-/* Canonical already but for zeros at the end? Then the text is its own answer. */
-static bool is_near_canonical(struct span text, struct span *out)
+bool decimal_is_plain(struct span text, struct span *out)
 {
 	size_t sign = text.len && *text.at == '-', at = sign, whole, end;
 
@@ -116,7 +115,7 @@ enum convert_result reading_decimal_text(struct reading *r, struct span text, st
 {
 	struct decimal d;
 
-	if (is_near_canonical(text, &out->text)) {
+	if (decimal_is_plain(text, &out->text)) {
 		out->kind = CELL_TEXT;
 		r->got.kind = r->to->kind == BQ_NUMERIC ? BQ_NUMERIC : BQ_BIGNUMERIC;
 		return CONVERT_OK;

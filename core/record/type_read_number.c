@@ -53,7 +53,7 @@ static const double powers_of_ten[] = {
 };
 
 /* At most 15 digits and a power of ten that a double holds exactly: one rounding, so it is the right one. */
-static bool real_short(struct span text, double *out)
+bool real_parse_short(struct span text, double *out)
 {
 	size_t at = text.len && *text.at == '-', digits = 0;
 	int64_t mantissa = 0, exponent = 0, written = 0;
@@ -97,7 +97,7 @@ bool real_parse(struct span text, struct arena *arena, double *out)
 	char *copy, *end;
 	double value;
 
-	if (real_short(text, out))
+	if (real_parse_short(text, out))
 		return true;
 	for (size_t i = 0; i < text.len; i++) {
 		if (!memchr(allowed, text.at[i], 15))

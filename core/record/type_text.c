@@ -13,7 +13,7 @@ struct span cell_plain(const struct cell *cell, struct arena *arena)
 	char *plain;
 	size_t len;
 
-	if (!cell->is_escaped || !cell->text.len || !memchr(cell->text.at, '\\', cell->text.len))
+	if (cell->is_plain || !cell->is_escaped || !cell->text.len || !memchr(cell->text.at, '\\', cell->text.len))
 		return cell->text;
 	plain = arena_bytes(arena, cell->text.len);
 	len = (size_t)(json_unescape(cell->text, plain) - plain);
@@ -75,6 +75,7 @@ bool cell_text(const struct cell *cell, const struct bq_type *type, struct arena
 }
 
 #define NUMBER_ROOM (TIME_TEXT_BYTES + 2)
+_Static_assert(NUMBER_ROOM <= CELL_JSON_ROOM, "a number must fit the room that type.h promises");
 
 size_t cell_json_room(const struct cell *cell)
 {

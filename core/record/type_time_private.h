@@ -29,6 +29,8 @@ enum time_fault { TIME_FINE, TIME_SYNTAX, TIME_BELOW, TIME_ABOVE };
 
 /* Text of a DATE, TIME, DATETIME or TIMESTAMP. Below or above the range *out is the near end. */
 enum time_fault time_parse(enum bq_kind kind, struct span text, int64_t *out);
+/* Only 2017-09-15T04:05:11.789Z, as nearly every instant is written: with any fraction or none. */
+bool time_parse_plain(struct span text, int64_t *out_us);
 /* A number into the range of a temporal kind. */
 enum time_fault time_clamp(enum bq_kind kind, int64_t *number);
 enum convert_result reading_time(struct reading *r, enum bq_kind kind, enum time_fault fault);

@@ -181,3 +181,51 @@ enum time_fault time_parse(enum bq_kind kind, struct span text, int64_t *out)
 		return parse_date(s, &date, out);
 	return parse_stamp(kind, s, &date, out);
 }
+
+/* Two digits; what is none of them shows in *bad. */
+static inline unsigned two_at(const char *at, unsigned *bad)
+{
+	unsigned high = (unsigned char)at[0] - (unsigned)'0', low = (unsigned char)at[1] - (unsigned)'0';
+
+	*bad |= (high > 9) | (low > 9);
+	return high * 10 + low;
+}
+
+/* Between the point and the Z, up to nine digits; those behind the sixth are cut off. */
+static bool plain_fraction(const char *at, const char *end, int64_t *out)
+{
+	int64_t us = 0, unit = 100000;
+
+	if (at == end || end - at > 9)
+		return false;
+	for (; at < end; at++, unit /= 10) {
+		unsigned digit = (unsigned char)*at - (unsigned)'0';
+
+		if (digit > 9)
+			return false;
+		us += digit * unit;
+	}
+	*out = us;
+	return true;
+}
+
+bool time_parse_plain(struct span text, int64_t *out_us)
+{
+	const char *at = text.at, *end = text.at + text.len - 1;
+	unsigned bad = 0;
+	int64_t us = 0;
+
+	if (text.len < 20 || *end != 'Z' || at[4] != '-' || at[7] != '-' || at[10] != 'T' || at[13] != ':' ||
+	    at[16] != ':' || (text.len > 20 && at[19] != '.'))
+		return false;
+	struct civil date = { .year = two_at(at, &bad) * 100 + two_at(at + 2, &bad), .month = two_at(at + 5, &bad),
+		.day = two_at(at + 8, &bad) };
+	unsigned hour = two_at(at + 11, &bad), minute = two_at(at + 14, &bad), second = two_at(at + 17, &bad);
+
+	if (bad || !date.year || date.month - 1 > 11 || date.day - 1 > 30 || hour > 23 || minute > 59 || second > 59 ||
+	    (date.day > 28 && date.day > civil_month_days(date.year, date.month)) ||
+	    (text.len > 20 && !plain_fraction(at + 20, end, &us)))
+		return false;
+	*out_us = civil_days(&date) * DAY_US + ((hour * INT64_C(60) + minute) * 60 + second) * 1000000 + us;
+	return true;
+}

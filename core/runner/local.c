@@ -17,6 +17,7 @@
 #define BATCHES 4          /* one being filled, one being written, two between */
 #define IDLE_WAIT_MS 200   /* how soon a reader without input sees the drain flag */
 #define PACED_BATCHES_A_S 10 /* a paced run moves in small steps */
+#define LETTERS_LOOK_MS 10 /* how soon letters that wait for their time are looked at again */
 #define RETRY_FIRST_MS 100
 #define RETRY_MOST_MS 5000
 
@@ -26,6 +27,8 @@ struct local {
 	struct mailbox *empty, *filled;
 	struct merge_thread *merge;
 	pthread_t reader;
+	struct letters *letters;    /* the reader's */
+	bool source_has_ended;      /* the reader's; letters may still be read */
 	struct error reader_error;  /* read after the reader has ended */
 	bool reader_failed;
 	atomic_bool writer_failed;
@@ -74,20 +77,40 @@ static uint64_t body_bytes(const struct batch *batch)
 	return bytes;
 }
 
+static void read_source(struct local *local, struct batch *batch, uint64_t *messages)
+{
+	int64_t until_ms = letters_wait_until_ms(local->letters, clock_mono_ms() + IDLE_WAIT_MS);
+
+	if (local->source_has_ended) {
+		clock_sleep_ms(LETTERS_LOOK_MS);
+		return;
+	}
+	if (!pipeline_fill(local->pipeline, batch, until_ms, &local->reader_error))
+		local->reader_failed = true;
+	*messages += batch->message_count;
+	progress_taken(local->setup->progress, batch->message_count, body_bytes(batch));
+	local->source_has_ended = batch->is_last;
+}
+
+/* A replay that has begun is read to its end, also behind the last message. */
+static bool has_read_all(const struct local *local)
+{
+	return local->source_has_ended && !letters_are_open(local->letters) &&
+	       (!local->setup->is_replay || letters_have_ended(local->letters));
+}
+
 /* True: the reader goes on. */
 static bool read_batch(struct local *local, struct batch *batch, uint64_t *messages)
 {
 	bool ends = run_should_end(local->setup);
 
 	batch_reset(batch);
-	if (!ends && !pipeline_fill(local->pipeline, batch, clock_mono_ms() + IDLE_WAIT_MS, &local->reader_error)) {
-		local->reader_failed = true;
-		ends = true;
-	}
-	*messages += batch->message_count;
-	progress_taken(local->setup->progress, batch->message_count, body_bytes(batch));
-	ends = ends || batch->is_last;
-	if (batch->message_count || batch->changes || batch->notes)
+	if (!ends && letters_have_turn(local->letters, !local->source_has_ended))
+		letters_fill(local->letters, batch);
+	else if (!ends)
+		read_source(local, batch, messages);
+	ends = ends || local->reader_failed || has_read_all(local);
+	if (batch->message_count || batch->changes || batch->notes || batch->ends_replay)
 		return mailbox_post(local->filled, batch, -1) == MAIL_TAKEN && !ends;
 	return mailbox_post(local->empty, batch, -1) == MAIL_TAKEN && !ends;
 }
@@ -101,6 +124,7 @@ static void *reader_main(void *context)
 
 	while (mailbox_take(local->empty, &batch, -1) == MAIL_TAKEN && read_batch(local, batch, &messages))
 		keep_pace(local, begun_ms, messages);
+	letters_free(local->letters);
 	mailbox_close(local->filled);
 	return NULL;
 }
@@ -123,6 +147,12 @@ static void sleep_patiently(const struct local *local, int64_t wait_ms)
 		clock_sleep_ms(20);
 }
 
+static bool write_batch(struct local *local, struct batch *batch, struct error *err)
+{
+	return batch->replay ? pipeline_write_replay(local->pipeline, batch, local->setup->desk, err)
+	                     : pipeline_write(local->pipeline, batch, err);
+}
+
 /* A full disk or a locked file is waited for, however long: the batch is kept and nothing is confirmed. */
 static bool write_with_patience(struct local *local, struct batch *batch, struct error *err)
 {
@@ -130,7 +160,7 @@ static bool write_with_patience(struct local *local, struct batch *batch, struct
 	bool has_waited = false;
 	struct error failure = { 0 };
 
-	while (!run_should_leave(local->setup) && !pipeline_write(local->pipeline, batch, &failure)) {
+	while (!run_should_leave(local->setup) && !write_batch(local, batch, &failure)) {
 		if (error_policies[failure.kind].batch != BATCH_RETRY) {
 			*err = failure;
 			return false;
@@ -191,6 +221,8 @@ static bool run_threads(struct local *local, struct error *err)
 	local->filled = mailbox_new(BATCHES);
 	for (int i = 0; i < BATCHES; i++)
 		mailbox_post(local->empty, batch_new(), 0);
+	local->letters = letters_new(local->setup, local->pipeline);
+	local->source_has_ended = local->setup->is_replay;
 	pthread_create(&local->reader, NULL, reader_main, local);
 	is_fine = write_batches(local, err);
 	end_reader(local);
@@ -218,9 +250,15 @@ bool run_local(const struct run_setup *setup, struct error *err)
 		.is_followed = !setup->until_idle,
 		.from_start = setup->from_start,
 		.batch_messages = paced_batch(setup->pace_messages_per_s),
+		.on_event = setup->on_event,
+		.context = setup->context,
+		.without_source = setup->is_replay,
 	};
+	struct replay_view replay;
 	bool is_fine;
 
+	replay_desk_look(setup->desk, &replay);
+	pipeline_setup.replay = replay.phase == REPLAY_RUNS ? replay.run.run : 0;
 	if (!(local.pipeline = pipeline_open(&pipeline_setup, err)))
 		return false;
 	if (!(local.merge = merge_thread_start(setup, err))) {
@@ -229,11 +267,14 @@ bool run_local(const struct run_setup *setup, struct error *err)
 	}
 	progress_begin(setup->progress);
 	run_say(setup, STATE_OK, "", "running");
-	is_fine = pipeline_unpark(local.pipeline, err) && run_threads(&local, err);
+	is_fine = (setup->is_replay || pipeline_unpark(local.pipeline, err)) && run_threads(&local, err);
+	/* Opened anew, the job goes on with the replay. */
+	if (setup->desk && (!is_fine || atomic_load(setup->wish) != RUN_AGAIN))
+		pipeline_end_replay(local.pipeline, setup->desk, is_fine ? NULL : err);
 	/* What is committed is merged even if the reader failed: the replica shows what is safe. */
 	is_fine = merge_thread_finish(local.merge, is_fine ? err : NULL) && is_fine;
 	crash_point(drained);
-	if (setup->out_note)
+	if (setup->out_note && local.pipeline->source)
 		local.pipeline->source->ops->note(local.pipeline->source, setup->out_note);
 	pipeline_close(local.pipeline);
 	return is_fine;

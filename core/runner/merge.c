@@ -56,6 +56,7 @@ static bool wait_for_work(struct merge_thread *merge)
 {
 	bool goes_on;
 
+	progress_do(merge->setup->progress, THREAD_MERGER, ACTIVITY_RESTING, 0);
 	pthread_mutex_lock(&merge->lock);
 	while (!merge->is_ending && merge->waiting < MERGE_CHANGES) {
 		if (!merge->waiting)
@@ -71,6 +72,20 @@ static bool wait_for_work(struct merge_thread *merge)
 	return goes_on;
 }
 
+static bool step_once(struct merge_thread *merge, struct merger *merger, struct merge_result *result,
+                      struct error *failure)
+{
+	struct progress *progress = merge->setup->progress;
+	int64_t began_us = clock_utc_us();
+
+	progress_do(progress, THREAD_MERGER, ACTIVITY_MERGING, 0);
+	if (!merger_step(merger, NULL, result, failure))
+		return false;
+	if (result->table[0])
+		progress_merged(progress, result->table, result->changes, began_us, result->is_all);
+	return true;
+}
+
 /* One step; a full disk or a locked file is waited for. */
 static bool step_with_patience(struct merge_thread *merge, struct merger *merger, struct merge_result *result)
 {
@@ -78,7 +93,7 @@ static bool step_with_patience(struct merge_thread *merge, struct merger *merger
 	struct error failure = { 0 };
 	bool has_waited = false;
 
-	while (!merger_step(merger, NULL, result, &failure)) {
+	while (!step_once(merge, merger, result, &failure)) {
 		if (error_policies[failure.kind].batch != BATCH_RETRY) {
 			set_failed(merge, &failure);
 			return false;

@@ -12,6 +12,8 @@
 
 #include <stdatomic.h>
 
+struct replay_desk;
+
 /* What is wanted of a running job. Set from outside, by one who knows that the job runs; looked at by its threads. */
 enum run_wish {
 	RUN_ON,
@@ -31,7 +33,11 @@ struct run_setup {
 	int64_t pace_messages_per_s; /* 0: as fast as it goes; the demo on a terminal is paced */
 	/* A sentence for people when the job begins to wait or goes on; from any of its threads. */
 	void (*on_state)(void *context, enum job_state state, const char *code, const char *sentence);
+	/* Something that happened for the first time: a group of letters, a schema change. From the writer, after its commit. */
+	void (*on_event)(void *context, const char *table, const char *code, const char *sentence);
 	void *context;
+	struct replay_desk *desk;   /* where replays are asked for; NULL: never (pipeline/replay.h) */
+	bool is_replay;             /* nothing but the replay on the desk: the source is not read */
 	struct error *out_note;     /* filled at the end if the source has one (a last line cut off); kind NONE: none */
 };
 

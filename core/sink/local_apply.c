@@ -292,6 +292,8 @@ bool replica_apply(struct replica *replica, struct fold *fold, struct history *h
 {
 	uint64_t rows = 0;
 
+	if (!replica->schema.count) /* only table events yet: the tide is all there is */
+		return true;
 	if (!replica_prepare(replica, err) || !tide_apply(replica, &rows, err))
 		return false;
 	fold_sort(fold, &replica->schema);

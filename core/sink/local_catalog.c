@@ -14,6 +14,7 @@ static bool column_read(sqlite3_stmt *stmt, struct arena *arena, struct column *
 		.key_ordinal = (uint16_t)sqlite3_column_int(stmt, 3),
 		.is_provisional = sqlite3_column_int(stmt, 4),
 		.is_inferred = sqlite3_column_int(stmt, 5),
+		.is_wide = sqlite3_column_int(stmt, 6),
 	};
 	return bq_type_parse(store_text(stmt, 2), arena, &out->type);
 }
@@ -63,7 +64,7 @@ bool catalog_columns_read(struct store *store, struct span table, const char *pa
                           struct table_schema *out, struct error *err)
 {
 	sqlite3_stmt *stmt = store_prepare(store,
-		"SELECT name, source_name, type, key_ordinal, is_provisional, is_inferred FROM _weir_columns "
+		"SELECT name, source_name, type, key_ordinal, is_provisional, is_inferred, is_wide FROM _weir_columns "
 		"WHERE table_name=?1 AND part=?2 ORDER BY ordinal", err);
 	struct arena *room;
 	struct table_schema found = *out;
@@ -97,6 +98,7 @@ static bool column_write(struct store *store, sqlite3_stmt *stmt, int ordinal, c
 	sqlite3_bind_int(stmt, 7, column->key_ordinal);
 	sqlite3_bind_int(stmt, 8, column->is_provisional);
 	sqlite3_bind_int(stmt, 9, column->is_inferred);
+	sqlite3_bind_int(stmt, 10, column->is_wide);
 	return store_run(store, stmt, err);
 }
 
@@ -123,7 +125,8 @@ bool catalog_columns_write(struct store *store, struct span table, const char *p
 	if (!columns_forget(store, table, part, err))
 		return false;
 	stmt = store_prepare(store, "INSERT INTO _weir_columns(table_name, part, ordinal, name, source_name, type, "
-	                            "key_ordinal, is_provisional, is_inferred) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)", err);
+	                            "key_ordinal, is_provisional, is_inferred, is_wide) "
+	                            "VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)", err);
 	if (!stmt)
 		return false;
 	store_bind_text(stmt, 1, table);

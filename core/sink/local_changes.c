@@ -10,7 +10,7 @@
 /* Half a million changes reach every page of a table of a million rows: fewer would write each page more often. */
 const struct merge_limits merge_limits = {
 	.changes = LOCAL_STEP_CHANGES,
-	.sieve_bytes = 24u << 20,
+	.sieve_bytes = 16u << 20,
 	.chunk_changes = 16384,
 	.chunk_bytes = 8u << 20,
 	.history_changes = 50000,
@@ -100,11 +100,72 @@ static bool rows_fit(const struct merger *merger, bool is_kept)
 	const struct merge_limits *limits = &merger->limits;
 
 	return merger->sieve.count < (is_kept ? limits->history_changes : limits->chunk_changes) &&
-	       merger->row_bytes < (is_kept ? limits->history_bytes : limits->chunk_bytes);
+	       arena_used(merger->rows) < (is_kept ? limits->history_bytes : limits->chunk_bytes);
 }
 
-static bool step_fits(const struct merger *merger, const struct step *step, uint64_t taken)
+static bool step_fits(const struct merger *merger, const struct step *step)
 {
-	return taken < merger->limits.changes && sieve_size(&merger->sieve) < merger->limits.sieve_bytes &&
-	       !sieve_is_full(&merger->sieve, step->last);
+	return (uint64_t)(step->end - merger->sieve.base) < merger->limits.changes && merger->sieve.used < merger->limits.sieve_bytes &&
+	       !sieve_is_full(&merger->sieve, step->end + 1);
+}
+
+enum reading { READ_ON, READ_ALL, READ_ENOUGH };
+
+/* What a change that was just taken means for the next. */
+static enum reading read_on(struct merger *merger, const struct step *step)
+{
+	bool is_kept = history_is_kept(step->history);
+
+	if (!step_fits(merger, step))
+		return READ_ENOUGH;
+	if (!merger->sieve.has_rows || rows_fit(merger, is_kept))
+		return READ_ON;
+	if (is_kept)
+		return READ_ENOUGH;
+	sieve_drop_rows(&merger->sieve);
+	sieve_reserve(&merger->sieve, merger->limits.changes, merger->limits.sieve_bytes);
+	arena_reset(merger->rows);
+	return READ_ON;
+}
+
+static bool piece_take(struct merger *merger, struct step *step, sqlite3_stmt *stmt, enum reading *out, struct error *err)
+{
+	bool had_rows = merger->sieve.has_rows, has_row = false;
+	int count = 0;
+
+	for (*out = READ_ON; *out == READ_ON && merger->sieve.has_rows == had_rows; count++) {
+		if (!store_step(merger->changelog_store, stmt, &has_row, err))
+			return false;
+		if (!has_row) {
+			*out = count < READ_CHANGES ? READ_ALL : READ_ON;
+			return true;
+		}
+		if (!change_take(merger, step, stmt, err))
+			return false;
+		*out = read_on(merger, step);
+	}
+	return true;
+}
+
+bool changes_read(struct merger *merger, struct step *step, struct error *err)
+{
+	enum reading reading = READ_ON;
+
+	step->end = replica_watermark(step->place->replica);
+	sieve_clear(&merger->sieve, step->end);
+	arena_reset(merger->rows);
+	while (reading == READ_ON) {
+		sqlite3_stmt *stmt = merger->sieve.has_rows ? step->place->read : step->place->scan;
+		bool is_fine;
+
+		sqlite3_bind_int64(stmt, 1, step->end);
+		sqlite3_bind_int64(stmt, 2, step->last);
+		sqlite3_bind_int(stmt, 3, READ_CHANGES);
+		is_fine = piece_take(merger, step, stmt, &reading, err);
+		sqlite3_reset(stmt);
+		if (!is_fine)
+			return false;
+	}
+	step->result.has_more = step->end < step->last;
+	return true;
 }

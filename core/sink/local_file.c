@@ -29,7 +29,7 @@ static const char *const warehouse_migrations[] = {
 	"CREATE TABLE _weir_columns("
 	"table_name TEXT, part TEXT, ordinal INTEGER, name TEXT NOT NULL, source_name TEXT NOT NULL, "
 	"type TEXT NOT NULL, key_ordinal INTEGER NOT NULL, is_provisional INTEGER NOT NULL, "
-	"is_inferred INTEGER NOT NULL, PRIMARY KEY(table_name, part, ordinal)) WITHOUT ROWID;"
+	"is_inferred INTEGER NOT NULL, is_wide INTEGER NOT NULL, PRIMARY KEY(table_name, part, ordinal)) WITHOUT ROWID;"
 	"CREATE TABLE _weir_replica("
 	"table_name TEXT PRIMARY KEY, dataset TEXT, changelog TEXT, watermark INTEGER NOT NULL, "
 	"hidden BLOB NOT NULL, dropped BLOB NOT NULL, newest BLOB NOT NULL) WITHOUT ROWID;"
@@ -85,7 +85,7 @@ struct store *local_open(const char *warehouse, const char *dataset, enum store_
 
 	if (!dataset_path(warehouse, dataset, &path, err))
 		return NULL;
-	if (mode == STORE_READ || folder_make(warehouse, err))
+	if (mode == STORE_READ || folder_make_last(warehouse, err))
 		store = store_open(path, mode, &warehouse_kind, cache_bytes, checkpoint_pages, err);
 	free(path);
 	if (store && !value_register(store->db)) {

@@ -156,7 +156,7 @@ static const struct table_schema *schema_join(struct replica *replica, const str
 static bool is_same_column(const struct column *a, const struct column *b)
 {
 	return span_equal(a->name, b->name) && bq_type_equal(&a->type, &b->type) && a->key_ordinal == b->key_ordinal &&
-	       a->is_provisional == b->is_provisional;
+	       a->is_provisional == b->is_provisional && a->is_wide == b->is_wide;
 }
 
 static bool is_same(const struct table_schema *a, const struct table_schema *b)

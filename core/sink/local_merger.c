@@ -21,6 +21,17 @@ static bool has_replica(const struct job_options *options, struct error *err)
 	            "one", options->name);
 }
 
+/* A replica in a file of its own is derived, and its watermark commits with its rows: after a power cut the last steps
+ * may be gone, together with their watermarks, and are made again. A file that holds the changelog keeps FULL. */
+static bool replica_relax(struct merger *merger, const struct job_options *options, struct error *err)
+{
+	if (strcmp(options->change_log_dataset, options->replica_dataset) == 0)
+		return true;
+	return store_exec(merger->replica_store, "PRAGMA synchronous=NORMAL", err);
+}
+
+/* A step goes through its pages in order and once, so a larger cache would not spare it one: the rest of the share is
+ * left to what a step holds of its changes. */
 static bool stores_open(struct merger *merger, const struct sink_setup *setup, struct error *err)
 {
 	const struct job_options *options = setup->options;
@@ -30,11 +41,11 @@ static bool stores_open(struct merger *merger, const struct sink_setup *setup, s
 		return false;
 	store_close(store); /* it exists now */
 	merger->replica_store = local_open(setup->warehouse, options->replica_dataset, STORE_WRITE,
-	                                   setup->cache_bytes / 8 * 7, LOCAL_CHECKPOINT_PAGES, err);
-	if (!merger->replica_store)
+	                                   setup->cache_bytes / 2, LOCAL_CHECKPOINT_PAGES, err);
+	if (!merger->replica_store || !replica_relax(merger, options, err))
 		return false;
 	merger->changelog_store = local_open(setup->warehouse, options->change_log_dataset, STORE_READ,
-	                                     setup->cache_bytes / 8, 0, err);
+	                                     setup->cache_bytes / 16, 0, err);
 	return merger->changelog_store;
 }
 
@@ -48,8 +59,10 @@ struct merger *merger_open(const struct sink_setup *setup, struct error *err)
 	merger->job = memory_string(setup->options->name);
 	merger->changelog_dataset = memory_string(setup->options->change_log_dataset);
 	merger->catalog = arena_new(64u << 10);
-	merger->arena = arena_new(1u << 20);
-	fold_init(&merger->fold, merger->arena);
+	merger->limits = merge_limits;
+	merger->rows = arena_new(1u << 20);
+	fold_init(&merger->fold, NULL);
+	merger->fold.is_sorted = true;
 	if (!stores_open(merger, setup, err)) {
 		merger_close(merger);
 		return NULL;
@@ -57,12 +70,19 @@ struct merger *merger_open(const struct sink_setup *setup, struct error *err)
 	return merger;
 }
 
+static void open_replica_close(struct open_replica *place)
+{
+	sqlite3_finalize(place->read);
+	sqlite3_finalize(place->scan);
+	sqlite3_finalize(place->fetch);
+	replica_free(place->replica);
+	*place = (struct open_replica){ 0 };
+}
+
 static void replicas_close(struct merger *merger)
 {
 	for (size_t i = 0; i < REPLICAS_OPEN; i++) {
-		sqlite3_finalize(merger->open[i].read);
-		replica_free(merger->open[i].replica);
-		merger->open[i] = (struct open_replica){ 0 };
+		open_replica_close(&merger->open[i]);
 	}
 }
 
@@ -74,7 +94,9 @@ void merger_close(struct merger *merger)
 	store_close(merger->changelog_store);
 	store_close(merger->replica_store);
 	fold_free(&merger->fold);
-	arena_free(merger->arena);
+	sieve_free(&merger->sieve);
+	free(merger->fetches);
+	arena_free(merger->rows);
 	arena_free(merger->catalog);
 	free(merger->changelog_dataset);
 	free(merger->job);
@@ -85,26 +107,14 @@ void merger_close(struct merger *merger)
  * Replicas stay open from step to step
  */
 
-static sqlite3_stmt *read_prepare(struct merger *merger, struct span changelog, struct error *err)
-{
-	struct text *sql = sql_new(
-		"SELECT rowid, _weir_key, _weir_position, operation, _weir_old_key, _weir_unavailable, fullRecord, "
-		"primaryKey IS NULL FROM ");
-
-	sql_name(sql, changelog);
-	text_add(sql, " WHERE rowid > ?1 ORDER BY rowid");
-	return sql_prepare(sql, merger->changelog_store, err);
-}
-
 static bool replica_make(struct merger *merger, struct span name, struct open_replica *place, struct error *err)
 {
 	struct replica_source source = { merger->changelog_dataset, changelog_name(merger->catalog, name) };
 
-	sqlite3_finalize(place->read);
-	replica_free(place->replica);
-	*place = (struct open_replica){ 0 };
-	place->read = read_prepare(merger, source.changelog, err);
-	place->replica = place->read ? replica_open(merger->replica_store, name, &source, err) : NULL;
+	open_replica_close(place);
+	if (!changes_prepare(merger, place, source.changelog, err))
+		return false;
+	place->replica = replica_open(merger->replica_store, name, &source, err);
 	return place->replica;
 }
 
@@ -114,7 +124,7 @@ static struct open_replica *replica_get(struct merger *merger, struct span name,
 
 	for (size_t i = 0; i < REPLICAS_OPEN; i++) {
 		place = &merger->open[i];
-		if (place->replica && place->read && span_equal(replica_name(place->replica), name))
+		if (place->replica && span_equal(replica_name(place->replica), name))
 			return place;
 	}
 	place = &merger->open[merger->next_victim++ % REPLICAS_OPEN];
@@ -125,14 +135,6 @@ static struct open_replica *replica_get(struct merger *merger, struct span name,
  * Writing
  */
 
-struct step {
-	const struct catalog_table *table;
-	struct open_replica *place;
-	struct history *history;
-	int64_t end;
-	struct merge_result result;
-};
-
 static bool step_apply(struct merger *merger, struct step *step, struct error *err)
 {
 	struct replica *replica = step->place->replica;
@@ -141,7 +143,7 @@ static bool step_apply(struct merger *merger, struct step *step, struct error *e
 		return false;
 	crash_point(merge_schema_written);
 	history_set_end(step->history, step->end);
-	if (!replica_apply(replica, &merger->fold, step->history, &step->result.rows, err))
+	if (!chunks_apply(merger, step, err))
 		return false;
 	crash_point(merge_rows_written);
 	if (!replica_save(replica, step->end, err))
@@ -179,18 +181,16 @@ static struct history *step_history(struct merger *merger, const struct catalog_
 
 static bool step_run(struct merger *merger, struct step *step, struct error *err)
 {
-	uint64_t changes;
 	bool is_fine;
 
 	if (!(step->place = replica_get(merger, step->table->schema.name, err)))
 		return false;
-	fold_clear(&merger->fold);
-	if (!merger_read(merger, step->place, &step->end, &changes, &step->result.has_more, err))
-		return false;
-	crash_point(merge_read);
-	step->result.changes = changes;
 	step->history = step_history(merger, step->table);
-	is_fine = step_write(merger, step, err);
+	is_fine = changes_read(merger, step, err);
+	if (is_fine) {
+		crash_point(merge_read);
+		is_fine = step_write(merger, step, err);
+	}
 	history_close(step->history);
 	return is_fine;
 }
@@ -200,16 +200,8 @@ static void result_name(struct merge_result *result, struct span name)
 	snprintf(result->table, sizeof(result->table), "%.*s", SPAN_ARG(name));
 }
 
-/* Whatever failed: nothing of the step counts, and what the open replicas remember may be ahead of the file. */
-static bool step_undo(struct merger *merger)
-{
-	store_rollback(merger->replica_store);
-	replicas_close(merger);
-	fold_clear(&merger->fold);
-	return false;
-}
-
-/* Schema and changes are those of one moment, so that no change is read whose columns are not known yet. */
+/* Columns and the last change are those of one moment, so that no change is read whose columns are not known yet. What
+ * lies before it never changes; it is read later, in pieces. */
 static bool changelog_freeze(struct merger *merger, struct error *err)
 {
 	return store_exec(merger->changelog_store, "BEGIN", err) && merger_refresh(merger, err);
@@ -221,11 +213,22 @@ static void changelog_thaw(struct merger *merger)
 		sqlite3_exec(merger->changelog_store->db, "COMMIT", NULL, NULL, NULL);
 }
 
+/* Whatever failed: nothing of the step counts, and what the open replicas remember may be ahead of the file. */
+static bool step_undo(struct merger *merger)
+{
+	changelog_thaw(merger);
+	store_rollback(merger->replica_store);
+	replicas_close(merger);
+	return false;
+}
+
 static bool step_chosen(struct merger *merger, const char *table, struct step *step, bool *out_others,
                         struct error *err)
 {
-	if (!changelog_freeze(merger, err) || !merger_choose(merger, table, &step->table, out_others, err))
+	if (!changelog_freeze(merger, err) || !merger_choose(merger, table, &step->table, out_others, err) ||
+	    (step->table && !merger_last(merger, step->table, &step->last, err)))
 		return false;
+	changelog_thaw(merger);
 	return !step->table || step_run(merger, step, err);
 }
 
@@ -233,17 +236,15 @@ bool merger_step(struct merger *merger, const char *table, struct merge_result *
 {
 	struct step step = { 0 };
 	bool has_others = false;
-	bool is_fine = step_chosen(merger, table, &step, &has_others, err);
 
-	changelog_thaw(merger);
-	if (!is_fine)
+	if (!step_chosen(merger, table, &step, &has_others, err))
 		return step_undo(merger);
 	if (step.table) {
 		crash_point(merge_committed);
 		result_name(&step.result, step.table->schema.name);
+		step.result.is_all = !step.result.has_more;
 		step.result.has_more = step.result.has_more || has_others;
 	}
-	fold_clear(&merger->fold);
 	*out = step.result;
 	return true;
 }
@@ -265,18 +266,12 @@ static const struct catalog_table *table_named(const struct merger *merger, cons
 static bool rebuild_steps(struct merger *merger, struct step *step, struct error *err)
 {
 	do {
-		uint64_t changes, rows = 0;
-
-		fold_clear(&merger->fold);
-		if (!merger_read(merger, step->place, &step->end, &changes, &step->result.has_more, err))
+		if (!changes_read(merger, step, err))
 			return false;
 		history_set_end(step->history, step->end);
-		if (!replica_follow(step->place->replica, &step->table->schema, err) ||
-		    !replica_apply(step->place->replica, &merger->fold, step->history, &rows, err) ||
+		if (!replica_follow(step->place->replica, &step->table->schema, err) || !chunks_apply(merger, step, err) ||
 		    !replica_save(step->place->replica, step->end, err))
 			return false;
-		step->result.changes += changes;
-		step->result.rows += rows;
 	} while (step->result.has_more);
 	return true;
 }
@@ -289,22 +284,28 @@ static bool rebuild_write(struct merger *merger, struct step *step, struct error
 	return rebuild_steps(merger, step, err) && store_commit(merger->replica_store, err);
 }
 
+static bool rebuild_chosen(struct merger *merger, const char *table, struct step *step, struct error *err)
+{
+	bool is_fine;
+
+	if (!changelog_freeze(merger, err) || !(step->table = table_named(merger, table, err)) ||
+	    !merger_last(merger, step->table, &step->last, err) ||
+	    !(step->place = replica_get(merger, step->table->schema.name, err)))
+		return false;
+	changelog_thaw(merger);
+	step->history = step_history(merger, step->table);
+	is_fine = rebuild_write(merger, step, err);
+	history_close(step->history);
+	return is_fine;
+}
+
 bool merger_rebuild(struct merger *merger, const char *table, struct merge_result *out, struct error *err)
 {
 	struct step step = { 0 };
-	bool is_fine = changelog_freeze(merger, err) && (step.table = table_named(merger, table, err)) &&
-	               (step.place = replica_get(merger, step.table->schema.name, err));
 
-	if (is_fine) {
-		step.history = step_history(merger, step.table);
-		is_fine = rebuild_write(merger, &step, err);
-		history_close(step.history);
-	}
-	changelog_thaw(merger);
-	if (!is_fine)
+	if (!rebuild_chosen(merger, table, &step, err))
 		return step_undo(merger);
 	result_name(&step.result, step.table->schema.name);
-	fold_clear(&merger->fold);
 	*out = step.result;
 	return true;
 }

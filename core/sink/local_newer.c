@@ -1,5 +1,5 @@
 /* Is a dead letter's change the newest of its key? Asked of the replica where there is one, and of what it has not merged. */
-#include "sink/local_private.h"
+#include "sink/newer_private.h"
 
 static bool replica_is_newer(struct store *store, struct span table, struct span key, const unsigned char *position,
                              int64_t *out_watermark, bool *out_newer, struct error *err)
@@ -50,8 +50,7 @@ static bool changelog_is_newer(struct store *store, struct span table, bool has_
 	return is_fine;
 }
 
-/* A file that does not exist yet holds nothing newer. */
-static bool file_open(const struct sink_setup *setup, const char *dataset, struct store **out, struct error *err)
+bool newer_open_file(const struct sink_setup *setup, const char *dataset, struct store **out, struct error *err)
 {
 	struct error failure = { 0 };
 
@@ -68,7 +67,7 @@ static bool ask_replica(const struct sink_setup *setup, struct span table, struc
 	struct store *store;
 	bool is_fine;
 
-	if (!file_open(setup, setup->options->replica_dataset, &store, err))
+	if (!newer_open_file(setup, setup->options->replica_dataset, &store, err))
 		return false;
 	if (!store)
 		return true;
@@ -84,7 +83,7 @@ static bool ask_changelog(const struct sink_setup *setup, struct span table, int
 	struct store *store;
 	bool is_fine;
 
-	if (!file_open(setup, setup->options->change_log_dataset, &store, err))
+	if (!newer_open_file(setup, setup->options->change_log_dataset, &store, err))
 		return false;
 	if (!store)
 		return true;
@@ -93,8 +92,7 @@ static bool ask_changelog(const struct sink_setup *setup, struct span table, int
 	return is_fine;
 }
 
-/* "orders" or "shop.orders". */
-static struct span plain_name(const struct sink_setup *setup, const char *table)
+struct span newer_plain_name(const struct sink_setup *setup, const char *table)
 {
 	const char *dataset = setup->options->replication_mode == REPLICATION_CHANGELOG ? setup->options->change_log_dataset
 	                                                                               : setup->options->replica_dataset;
@@ -107,7 +105,7 @@ bool warehouse_has_newer(const struct sink_setup *setup, const char *table, stru
                          const unsigned char *position, bool *out_newer, struct error *err)
 {
 	enum replication_mode mode = setup->options->replication_mode;
-	struct span name = plain_name(setup, table);
+	struct span name = newer_plain_name(setup, table);
 	int64_t watermark = 0;
 	bool is_newer = false;
 

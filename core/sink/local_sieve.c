@@ -23,16 +23,29 @@ void sieve_clear(struct sieve *sieve, int64_t base)
 	sieve->has_rows = true;
 }
 
+void sieve_drop_rows(struct sieve *sieve)
+{
+	sieve->has_rows = false;
+}
+
+/* In one piece: growing by doubling would leave as much again behind in the allocator. What is not used costs nothing. */
+void sieve_reserve(struct sieve *sieve, size_t changes, size_t bytes)
+{
+	if (changes > sieve->room) {
+		sieve->items = memory_grow(sieve->items, changes * sizeof(*sieve->items));
+		sieve->room = changes;
+	}
+	if (bytes > sieve->byte_room) {
+		sieve->bytes = memory_grow(sieve->bytes, bytes);
+		sieve->byte_room = bytes;
+	}
+}
+
 void sieve_free(struct sieve *sieve)
 {
 	free(sieve->items);
 	free(sieve->bytes);
 	*sieve = (struct sieve){ 0 };
-}
-
-size_t sieve_size(const struct sieve *sieve)
-{
-	return sieve->count * sizeof(*sieve->items) + sieve->used;
 }
 
 bool sieve_is_full(const struct sieve *sieve, int64_t next_rowid)

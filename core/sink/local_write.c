@@ -34,13 +34,17 @@ static void tables_grow(struct local_sink *sink, size_t count)
 	sink->count = count;
 }
 
+static bool replica_begin(struct local_sink *sink, struct local_table *table, struct error *err)
+{
+	if (!table->replica)
+		table->replica = replica_open(sink->store, table->schema->name, NULL, err);
+	return table->replica;
+}
+
 static bool replica_make(struct local_sink *sink, struct local_table *table, struct error *err)
 {
 	/* A table without a key has no replica. */
-	if (!table->schema->key_count || table->replica)
-		return true;
-	table->replica = replica_open(sink->store, table->schema->name, NULL, err);
-	return table->replica;
+	return !table->schema->key_count || replica_begin(sink, table, err);
 }
 
 /* A changelog of that name may be there: another job's of the same source table is shared, anything else is not. */
@@ -197,6 +201,12 @@ static bool table_apply(struct local_sink *sink, struct local_table *table, stru
 	return true;
 }
 
+/* Of a table that was only truncated or dropped yet the key is not known; what that hides must stay hidden. */
+static bool is_only_hidden(const struct table_schema *schema, const struct record *record)
+{
+	return !schema->count && !record->key.len;
+}
+
 static bool record_fold(struct local_sink *sink, struct batch *batch, struct record *record, struct error *err)
 {
 	struct local_table *table = &sink->tables[record->table];
@@ -210,9 +220,9 @@ static bool record_fold(struct local_sink *sink, struct batch *batch, struct rec
 		.record = (uint32_t)(record - batch->records),
 	};
 
-	if (!table->schema->key_count)
+	if (!table->schema->key_count && !is_only_hidden(table->schema, record))
 		return record_refuse(batch, record, "no_key", "the table has no key, so its rows cannot be updated");
-	if (!table->replica && !table_follow(sink, table, err))
+	if (!table->replica && !(replica_begin(sink, table, err) && table_follow(sink, table, err)))
 		return false;
 	record->verdict = VERDICT_WRITTEN;
 	table->is_touched = true;

@@ -15,7 +15,7 @@ struct open_replica {
 /* What a step may hold. A table with placeholders looks back and forth between its keys: it needs all rows at once. */
 struct merge_limits {
 	size_t changes;         /* of a step */
-	size_t sieve_bytes;
+	size_t sieve_bytes;     /* of keys and positions */
 	size_t chunk_changes;   /* whose rows are in memory together */
 	size_t chunk_bytes;
 	size_t history_changes; /* both, of a table with placeholders */
@@ -40,7 +40,8 @@ struct merger {
 	struct arena *rows;                    /* of one chunk */
 	struct fold fold;                      /* the chunk; its memory is elsewhere */
 	struct fetch *fetches;
-	size_t fetch_room, chunk;
+	size_t fetch_room;
+	size_t chunk;                          /* rows of the next one */
 	struct open_replica open[REPLICAS_OPEN];
 	size_t next_victim;
 };

@@ -33,6 +33,9 @@ void sieve_free(struct sieve *sieve);
 bool sieve_is_full(const struct sieve *sieve, int64_t next_rowid);
 /* In order of arrival. Key and position are copied; the other spans are remembered while `has_rows`. */
 void sieve_add(struct sieve *sieve, int64_t rowid, const struct change *change);
+/* Forgets the rows: those of later changes are not remembered either. */
+void sieve_drop_rows(struct sieve *sieve);
+void sieve_reserve(struct sieve *sieve, size_t changes, size_t bytes);
 /* One change a key, in order. sieve_add must not follow. */
 void sieve_sort(struct sieve *sieve, const struct table_schema *schema);
 
@@ -41,7 +44,5 @@ void sieve_position(const struct sieve *sieve, const struct sieve_item *item, un
 int64_t sieve_rowid(const struct sieve *sieve, size_t at);
 /* Lends the key; the position is unpacked. Without `has_rows` the row's spans are empty. */
 void sieve_get(const struct sieve *sieve, size_t at, unsigned char position[POSITION_BYTES], struct change *out);
-/* What it holds, in bytes. */
-size_t sieve_size(const struct sieve *sieve);
 
 #endif

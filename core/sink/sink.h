@@ -13,6 +13,10 @@
 #define LOCAL_CHECKPOINT_PAGES 50000
 #define LOCAL_CHECKPOINT_PAGES_APPEND 10000
 
+/* Changes of one merge step at most. All that waits goes into one step: the larger it is, the fewer times a page is
+ * written. The baseline's steps are as large. */
+#define LOCAL_STEP_CHANGES 500000
+
 struct sink {
 	const struct sink_ops *ops;
 };
@@ -75,11 +79,13 @@ struct merge_result {
 	uint64_t changes;         /* changelog rows read */
 	uint64_t rows;            /* replica rows written or deleted */
 	bool has_more;            /* call again */
+	bool is_all;              /* all that waited of this table when the step began is merged */
 };
 
 /* NULL with err; modes without a changelog or a replica: `no_replica`. */
 struct merger *merger_open(const struct sink_setup *, struct error *);
-/* One transaction of at most 100,000 changes of one table. `table` NULL: whichever waits longest. */
+/* One transaction: all that waits of one table, at most LOCAL_STEP_CHANGES changes. `table` NULL: whichever waits
+ * longest. */
 bool merger_step(struct merger *, const char *table, struct merge_result *out, struct error *);
 /* Empties one replica table and makes it again from the whole changelog, in one transaction. */
 bool merger_rebuild(struct merger *, const char *table, struct merge_result *out, struct error *);
@@ -101,5 +107,15 @@ bool verify_run(const struct sink_setup *, void (*on_table)(void *, const struct
 /* Is there a change of this key that is newer than `position`? For `newer` of a dead letter. */
 bool warehouse_has_newer(const struct sink_setup *, const char *table, struct span key,
                          const unsigned char *position, bool *out_newer, struct error *);
+
+/* The same for many changes of one table, in modes with a replica. The order of the questions changes. */
+struct newer_question {
+	struct span key;
+	const unsigned char *position;
+	bool is_newer;
+	uint32_t record;  /* the asker's own */
+};
+bool warehouse_ask_newer(const struct sink_setup *, const char *table, struct newer_question *questions, size_t count,
+                         struct error *);
 
 #endif

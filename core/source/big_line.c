@@ -32,7 +32,7 @@ struct big_line *big_line_open(const char *folder, struct error *err)
 {
 	struct big_line *big;
 
-	if (!folder_make(folder, err))
+	if (!folder_make_last(folder, err))
 		return NULL;
 	big = memory_zalloc(sizeof(*big));
 	big->folder = memory_string(folder);

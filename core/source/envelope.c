@@ -18,11 +18,15 @@ struct envelope_reader {
 	struct json_doc body;  /* lent to the message */
 	struct json_doc other; /* whole lines, single members */
 	struct block_list blocks;
+	struct json_trail *trail;
 };
 
 struct envelope_reader *envelope_reader_new(void)
 {
-	return memory_zalloc(sizeof(struct envelope_reader));
+	struct envelope_reader *reader = memory_zalloc(sizeof(*reader));
+
+	reader->trail = json_trail_new();
+	return reader;
 }
 
 void envelope_reader_free(struct envelope_reader *reader)
@@ -32,6 +36,7 @@ void envelope_reader_free(struct envelope_reader *reader)
 	json_doc_free(&reader->body);
 	json_doc_free(&reader->other);
 	block_list_clear(&reader->blocks);
+	json_trail_free(reader->trail);
 	free(reader);
 }
 
@@ -73,11 +78,11 @@ static bool begins_with_block(struct span body)
 	return body.len >= sizeof(begin) - 1 && memcmp(body.at, begin, sizeof(begin) - 1) == 0;
 }
 
-/* The transform has its own list of blocks and parses such a body itself; here it is only checked. */
+/* A block that was checked before gets one token, as struct message allows it; a new one is read whole, once. */
 static bool check_block_body(struct envelope_reader *reader, struct span body)
 {
-	const struct json_known known = { block_list_recognise, &reader->blocks };
-	struct json_doc *doc = &reader->other;
+	const struct json_known known = { block_list_recognise, &reader->blocks, reader->trail };
+	struct json_doc *doc = &reader->body;
 	void *id = NULL;
 	size_t at;
 	uint32_t schema;
@@ -92,11 +97,13 @@ static bool check_block_body(struct envelope_reader *reader, struct span body)
 
 static bool check_body(struct envelope_reader *reader, struct span body, struct envelope *out)
 {
+	const struct json_known known = { NULL, NULL, reader->trail };
+	void *id;
 	size_t at;
 
-	if (begins_with_block(body))
-		return check_block_body(reader, body);
-	out->has_tokens = json_parse(&reader->body, body, &at) == JSON_FINE;
+	out->has_tokens = begins_with_block(body)
+	                          ? check_block_body(reader, body)
+	                          : json_parse_known(&reader->body, body, &known, &id, &at) == JSON_FINE;
 	return out->has_tokens;
 }
 
@@ -117,6 +124,19 @@ static bool find_members(struct envelope_reader *reader, struct span line, struc
  * Reading them. False: not JSON after all, or not of the kind that it must be.
  */
 
+/* Keys are JSON in a JSON string: escapes, but of one kind. */
+static bool read_plain_string(struct span text, struct arena *arena, struct span *out)
+{
+	size_t room = text.len - 2, len;
+	char *at = arena_bytes(arena, room);
+	bool is_read = json_unescape_plain(span_make(text.at + 1, room), at, &len);
+
+	arena_shrink(arena, at, room, is_read ? len : 0);
+	if (is_read)
+		*out = span_make(at, len);
+	return is_read;
+}
+
 static bool read_text(struct envelope_reader *reader, struct arena *arena, const struct envelope_value *value,
                       struct span *out)
 {
@@ -128,6 +148,8 @@ static bool read_text(struct envelope_reader *reader, struct arena *arena, const
 		*out = span_make(value->text.at + 1, value->text.len - 2);
 		return true;
 	}
+	if (*value->text.at == '"' && read_plain_string(value->text, arena, out))
+		return true;
 	if (json_parse(&reader->other, value->text, &at) != JSON_FINE)
 		return false;
 	if (json_is(&reader->other, 0, JSON_STRING))

@@ -26,7 +26,7 @@ enum envelope_member envelope_member_find(struct span name)
 {
 	for (int i = 0; i < ENVELOPE_MEMBERS; i++) {
 		/* The length tells them apart but for two: memcmp is rarely asked. */
-		if (name.len == member_names[i].len && memcmp(name.at, member_names[i].at, name.len) == 0)
+		if (name.len == member_names[i].len && bytes_equal(name.at, member_names[i].at, name.len))
 			return (enum envelope_member)i;
 	}
 	return ENVELOPE_UNKNOWN;
@@ -37,7 +37,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-static void skip_space(struct cursor *c)
+static inline void skip_space(struct cursor *c)
 {
 	while (c->at < c->end && is_space(*c->at))
 		c->at++;

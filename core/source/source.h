@@ -24,6 +24,8 @@ struct source_setup {
 	const char *big_folder;                 /* jobs/NAME.big: where bodies too long to hold go */
 	const struct source_position *from;     /* NULL: from the start */
 	bool is_followed;                       /* wait for more at the end instead of PULLED_END */
+	const char *store;                      /* letters: the job's store, */
+	int64_t run;                            /* and the replay whose claims are read */
 };
 
 struct source_ops {
@@ -49,6 +51,8 @@ struct source_ops {
 };
 
 extern const struct source_ops source_feed;
+/* Dead letters as a source: what a replay has claimed, as it first came. It has no position of its own. */
+extern const struct source_ops source_letters;
 
 /* The source that these options ask for; NULL with err `not_available_yet` or `bad_parameter`. */
 const struct source_ops *source_choose(const struct job_options *, struct error *);

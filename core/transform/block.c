@@ -9,7 +9,8 @@
 
 #include <stdlib.h>
 
-#define HEAD_BYTES 1024
+#define HEAD_BYTES 256
+#define TAIL_BYTES 64
 #define BLOCKS_MAX 1000
 #define BLOCK_BYTES_MAX (64u << 20)
 #define BUCKETS 2048
@@ -62,9 +63,13 @@ static struct block **cache_bucket(struct block_cache *cache, struct span text, 
 	return &cache->buckets[*out_hash % BUCKETS];
 }
 
+/* Blocks of two tables mostly begin alike; the name at the end tells them apart. */
 static bool block_begins(const struct block *block, struct span rest)
 {
-	return rest.len > block->text.len && memcmp(rest.at, block->text.at, block->text.len) == 0;
+	size_t tail = block->text.len < TAIL_BYTES ? block->text.len : TAIL_BYTES, head = block->text.len - tail;
+
+	return rest.len > block->text.len && memcmp(rest.at + head, block->text.at + head, tail) == 0 &&
+	       memcmp(rest.at, block->text.at, head) == 0;
 }
 
 static struct block *bucket_find(struct block *block, uint64_t hash, struct span rest)

@@ -47,6 +47,7 @@ static void column_rule_apply(struct debezium *d, struct table *table, size_t i,
 {
 	struct column_more *more = &table->more[i];
 
+	table->type_version++;
 	source_schema_column(d->rules, table->rule, table->schema.source, table->name, table->columns[i].source_name,
 	                     rule);
 	*more = (struct column_more){ .from = rule->from, .is_fixed = rule->has_type, .is_encoded = rule->is_encoded,
@@ -169,6 +170,7 @@ void column_settle(struct event *e, int column, const struct bq_type *type)
 	struct column *c = &e->table->columns[column];
 
 	c->is_provisional = false;
+	e->table->type_version++;
 	type_keep(e->table->arena, type, &c->type);
 	if ((size_t)column < e->table->told_count)
 		column_tell(e, c);
@@ -181,6 +183,7 @@ void column_widen(struct event *e, int column, const struct bq_type *seen, bool 
 
 	if (!bq_type_widen(&wide, seen, value_fits))
 		return;
+	e->table->type_version++;
 	type_keep(e->table->arena, &wide, &c->type);
 	if ((size_t)column < e->table->told_count)
 		column_tell(e, c);

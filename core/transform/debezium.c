@@ -5,6 +5,8 @@
  */
 #include "transform/debezium_private.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 
 #define PLACEHOLDER "__debezium_unavailable_value"
@@ -38,6 +40,8 @@ static void debezium_close(struct transform *transform)
 		free(d->rooms[i].tokens);
 		free(d->rooms[i].cells);
 	}
+	free(d->root_plans);
+	free(d->source_plans);
 	free(d->tables);
 	free(d->slots);
 	free(d->key_cells);
@@ -59,9 +63,13 @@ static struct transform *debezium_open(const struct transform_setup *setup, stru
 	d->base.ops = &transform_debezium;
 	d->options = setup->options;
 	d->wants_proto = setup->wants_proto;
+	d->wants_json = setup->wants_json;
 	d->arena = arena_new(4096);
+	d->root_plans = memory_zalloc(FIELD_PLANS * sizeof(*d->root_plans));
+	d->source_plans = memory_zalloc(FIELD_PLANS * sizeof(*d->source_plans));
 	d->history.arena = d->arena;
 	d->placeholder = arena_copy(d->arena, span_of(placeholder ? placeholder : PLACEHOLDER));
+	d->placeholder_base64 = base64_room(d->placeholder.len);
 	d->blocks = block_cache_new();
 	d->rules = source_schema_open(setup->options, err);
 	if (!d->rules || !plain_types(d, err)) {
@@ -89,15 +97,40 @@ static bool refuse_text(struct event *e, enum json_fault fault, size_t at)
 	return REFUSE(e, json_fault_code(fault), NOTHING, NOTHING, "%s at byte %zu", json_fault_text(fault), at);
 }
 
-/* The source's tokens are used where it has them; a body with a schema block is read here, past the block. */
+/* The source's tokens lack the inside of a schema block that it has met before; see struct message. */
+static bool lacks_block(const struct json_doc *doc)
+{
+	return doc->count > 3 && json_is(doc, 0, JSON_OBJECT) && json_is(doc, 2, JSON_OBJECT) &&
+	       doc->tokens[2].next == 3 && span_equal(json_raw(doc, 1), SPAN("schema"));
+}
+
+/* Are the source's tokens all that is needed? */
+static bool event_borrow(struct debezium *d, struct event *e)
+{
+	const struct json_doc *doc = e->message->json;
+	void *block = NULL;
+
+	if (!doc)
+		return false;
+	if (lacks_block(doc)) {
+		size_t start = doc->tokens[2].start;
+
+		if (!block_recognise(d->blocks, span_make(doc->text.at + start, doc->text.len - start), &block))
+			return false;
+	}
+	e->doc = doc;
+	e->block = block;
+	return true;
+}
+
+/* The source's tokens are used where it has them; else the body is read here, past a known schema block. */
 static bool event_parse(struct debezium *d, struct event *e)
 {
-	struct json_known known = { block_recognise, d->blocks };
+	struct json_known known = { block_recognise, d->blocks, NULL };
 	void *block = NULL;
 	size_t at = 0;
 
-	e->doc = e->message->json;
-	if (e->doc)
+	if (event_borrow(d, e))
 		return true;
 	enum json_fault fault = json_parse_known(&d->doc, e->message->body, &known, &block, &at);
 

@@ -16,6 +16,7 @@
 #define ORDER_NAME_BYTES 40
 #define ROOT_ORDERS 16
 #define SHAPES_MAX 4
+#define SHAPE_TRAILS 4 /* an insert, updates with and without before, a delete */
 #define NAME_BYTES_MAX 1024
 #define SEGMENTS_MAX 64
 
@@ -51,50 +52,39 @@ struct member_order {
 	} rows[ORDER_ROWS];
 };
 
+/* The same by the text's trail (record/json.h): where the known fields of one object are. */
+#define FIELD_PLANS 512
+#define FIELD_PLAN_ROWS 20
+
+struct field_plan {
+	uint32_t trail;    /* 0: none yet */
+	uint32_t object;   /* place of the first member */
+	uint32_t members;
+	uint32_t count;
+	struct {
+		uint16_t field, place;
+	} rows[FIELD_PLAN_ROWS];
+};
+
 extern const struct field_name envelope_fields[], source_fields[];
 
 /* The order of the kind of object this seems to be. */
 struct member_order *order_choose(struct member_order *orders, const struct json_doc *doc, uint32_t object);
 void fields_clear(struct value *fields, size_t count);
 
+/* The plan of this object among `plans`, used up to now or not. */
+struct field_plan *field_plan_choose(struct field_plan *plans, const struct json_doc *doc);
+/* Reads by the plan; 0: it is none for this object, fields_read must be asked and field_plan_make told. */
+size_t field_plan_read(const struct field_plan *plan, const struct json_doc *doc, uint32_t object,
+                       struct value out[FIELDS]);
+void field_plan_make(struct field_plan *plan, const struct json_doc *doc, uint32_t object, size_t members,
+                     const struct value out[FIELDS]);
+
 /* Fills out[field] for every member known to `names`. `*out_new_order`: not the order of last time, so
  * that duplicates must be looked for. Returns how many members there are. */
 size_t fields_read(struct member_order *order, const struct field_name *names, const struct json_doc *doc,
                    uint32_t object, struct value out[FIELDS], struct arena *arena, bool *out_new_order);
 bool object_duplicate(const struct json_doc *doc, uint32_t object, struct arena *arena, struct span *out_name);
-
-/* memcmp for names of a few bytes, fifty times a message: loads may overlap, so no loop is needed below 16. */
-static inline bool bytes_equal(const char *a, const char *b, size_t len)
-{
-	uint64_t x, y;
-	uint32_t v, w;
-
-	if (len > 16)
-		return memcmp(a, b, len) == 0;
-	if (len >= 8) {
-		memcpy(&x, a, 8);
-		memcpy(&y, b, 8);
-		if (x != y)
-			return false;
-		memcpy(&x, a + len - 8, 8);
-		memcpy(&y, b + len - 8, 8);
-		return x == y;
-	}
-	if (len >= 4) {
-		memcpy(&v, a, 4);
-		memcpy(&w, b, 4);
-		if (v != w)
-			return false;
-		memcpy(&v, a + len - 4, 4);
-		memcpy(&w, b + len - 4, 4);
-		return v == w;
-	}
-	for (size_t i = 0; i < len; i++) {
-		if (a[i] != b[i])
-			return false;
-	}
-	return true;
-}
 
 static inline bool value_is(const struct value *value, int kind)
 {
@@ -189,6 +179,7 @@ struct table {
 	size_t column_room;
 	uint16_t *keys;
 	uint32_t key_version;           /* counts changes of the key */
+	uint32_t type_version;          /* counts changes of what decides how values are read, from 1 */
 	const struct table_rule *rule;
 	bool is_met;                    /* an event of it has come in this run */
 	bool is_collided;
@@ -206,6 +197,7 @@ struct member {
 	struct span name;               /* as it stands in the message, still escaped */
 	int32_t column;
 	const struct source_type *from; /* NULL: each value tells */
+	struct type_quick quick;        /* how its values nearly always look */
 };
 
 struct shape {
@@ -216,6 +208,11 @@ struct shape {
 	uint32_t key_version;
 	int32_t *key_members;           /* by key column: index of its member, or -1 */
 	size_t names_room;              /* bytes of all quoted names and commas */
+	uint32_t type_version;          /* of the table, when the quick readers were chosen */
+	uint32_t used;                  /* of `trails`, which takes turns */
+	struct {
+		uint32_t trail, place;  /* texts with this trail have such a row, its first member there */
+	} trails[SHAPE_TRAILS];
 };
 
 /* The row of one event, by the members of its shape. */
@@ -223,10 +220,12 @@ struct row {
 	struct table *table;
 	struct shape *shape;
 	const struct json_doc *doc;
-	uint32_t *tokens;               /* of the value, by member */
+	const uint32_t *tokens;         /* of the value, by member */
 	struct cell *cells;             /* by member */
 	bool is_converted;
 	bool has_unavailable;
+	bool has_nested;                /* an ARRAY or STRUCT is among the cells */
+	size_t text_bytes;              /* of all cells */
 };
 
 /*
@@ -271,12 +270,14 @@ struct event {
 struct debezium {
 	struct transform base;
 	const struct job_options *options;
-	bool wants_proto;
+	bool wants_proto, wants_json;
 	struct span placeholder;
+	size_t placeholder_base64;      /* its length in that form */
 	struct source_type string, integer, real, boolean; /* plain types, for values that tell their own */
 	struct json_doc doc, key_doc, attribute_doc, other_doc;
 	struct member_order root_orders[ROOT_ORDERS]; /* envelopes, heartbeats, rows... take turns */
 	struct member_order source_order, transaction_order;
+	struct field_plan *root_plans, *source_plans; /* FIELD_PLANS each */
 	bool decimals_are_text;         /* the file says base64, the messages have text (flattened rows) */
 	struct block_cache *blocks;
 	struct source_schema *rules;
@@ -317,7 +318,6 @@ bool history_place(struct history *history, const struct event *e, uint64_t serv
                    uint64_t *out_epoch);
 struct span history_text(const struct history *history, struct arena *arena);
 void history_read(struct history *history, struct span text);
-bool publish_parse(struct span text, int64_t *out_us); /* RFC 3339 */
 
 /* tables.c, names.c */
 bool table_find(struct debezium *d, struct event *e); /* sets e->table, may make it */
@@ -347,6 +347,7 @@ void columns_of_rule(struct debezium *d, struct event *e);
 
 /* shape.c, row.c */
 struct shape *shape_compile(struct debezium *d, struct event *e, uint32_t object); /* NULL: refused */
+void shape_plan(struct debezium *d, const struct table *table, struct shape *shape);
 void shape_find_keys(struct shape *shape, const struct table *table);
 const struct source_field *block_field(const struct event *e, struct span name);
 void shape_free(struct shape *shape);

@@ -53,21 +53,33 @@ static bool envelope_transaction(struct debezium *d, struct event *e)
 	return true;
 }
 
+static bool source_read(struct debezium *d, struct event *e)
+{
+	struct field_plan *plan = field_plan_choose(d->source_plans, e->doc);
+	uint32_t object = e->top[FIELD_SOURCE].token;
+	bool is_new;
+
+	if (field_plan_read(plan, e->doc, object, e->fields))
+		return true;
+	size_t members = fields_read(&d->source_order, source_fields, e->doc, object, e->fields, e->batch->arena, &is_new);
+
+	if (is_new && refuse_duplicate(e, object, "source block")) {
+		d->source_order.count = 0;
+		return false;
+	}
+	if (!is_new)
+		field_plan_make(plan, e->doc, object, members, e->fields);
+	return true;
+}
+
 static bool envelope_source(struct debezium *d, struct event *e)
 {
-	bool is_new;
 
 	if (!is_there(e, FIELD_SOURCE))
 		return REFUSE(e, "no_source_table", NOTHING, NOTHING, "there is no source block: the table is unknown");
 	if (!value_is(&e->top[FIELD_SOURCE], JSON_OBJECT))
 		return REFUSE(e, "bad_envelope", NOTHING, SPAN("source"), "'source' is no object");
-	fields_read(&d->source_order, source_fields, e->doc, e->top[FIELD_SOURCE].token, e->fields, e->batch->arena,
-	            &is_new);
-	if (is_new && refuse_duplicate(e, e->top[FIELD_SOURCE].token, "source block")) {
-		d->source_order.count = 0;
-		return false;
-	}
-	return envelope_transaction(d, e);
+	return source_read(d, e) && envelope_transaction(d, e);
 }
 
 /* "incremental" rows come between streamed ones and are placed like these. */
@@ -170,9 +182,16 @@ static bool refuse_root(struct event *e)
 static bool learn_block(struct debezium *d, struct event *e)
 {
 	bool is_emptied;
+	void *block = NULL;
 
 	if (e->block || !value_is(&e->top[FIELD_SCHEMA_BLOCK], JSON_OBJECT))
 		return true;
+	size_t start = e->doc->tokens[e->top[FIELD_SCHEMA_BLOCK].token].start;
+
+	if (block_recognise(d->blocks, span_make(e->doc->text.at + start, e->doc->text.len - start), &block)) {
+		e->block = block;
+		return true;
+	}
 	e->block = block_learn(d->blocks, e->doc, e->top[FIELD_SCHEMA_BLOCK].token, &is_emptied);
 	for (size_t i = 0; is_emptied && i < d->table_count; i++)
 		table_forget_shapes(d->tables[i]);
@@ -193,6 +212,24 @@ static bool unwrap(struct debezium *d, struct event *e, bool *out_is_tombstone)
 	return learn_block(d, e);
 }
 
+/* The members of the message, or of the payload behind a schema block. */
+static size_t root_read(struct debezium *d, struct event *e, bool *out_new)
+{
+	struct field_plan *plan = field_plan_choose(d->root_plans, e->doc);
+	size_t members = field_plan_read(plan, e->doc, e->root, e->top);
+
+	*out_new = false;
+	if (members)
+		return members;
+	struct member_order *order = order_choose(d->root_orders, e->doc, e->root);
+
+	members = fields_read(order, envelope_fields, e->doc, e->root, e->top, e->batch->arena, out_new);
+	/* Of what stands around a payload there is nothing to remember: the plan is the payload's. */
+	if (!*out_new && !(is_there(e, FIELD_SCHEMA_BLOCK) && is_there(e, FIELD_PAYLOAD)))
+		field_plan_make(plan, e->doc, e->root, members, e->top);
+	return members;
+}
+
 bool event_apply(struct debezium *d, struct event *e)
 {
 	bool is_new, is_tombstone = false;
@@ -203,8 +240,7 @@ bool event_apply(struct debezium *d, struct event *e)
 	}
 	if (!json_is(e->doc, 0, JSON_OBJECT))
 		return refuse_root(e);
-	struct member_order *order = order_choose(d->root_orders, e->doc, 0);
-	size_t members = fields_read(order, envelope_fields, e->doc, 0, e->top, e->batch->arena, &is_new);
+	size_t members = root_read(d, e, &is_new);
 
 	if (is_there(e, FIELD_SCHEMA_BLOCK) && members == 1 && !value_is(&e->top[FIELD_SCHEMA_BLOCK], JSON_STRING))
 		return REFUSE(e, "bad_envelope", NOTHING, NOTHING, "a schema without its payload");
@@ -216,8 +252,7 @@ bool event_apply(struct debezium *d, struct event *e)
 			return e->message->fate != MESSAGE_REFUSED;
 		}
 		fields_clear(e->top, FIELDS);
-		order = order_choose(d->root_orders, e->doc, e->root);
-		members = fields_read(order, envelope_fields, e->doc, e->root, e->top, e->batch->arena, &is_new);
+		members = root_read(d, e, &is_new);
 	}
 	return object_apply(d, e, members, is_new);
 }

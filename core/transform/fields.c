@@ -125,6 +125,54 @@ size_t fields_read(struct member_order *order, const struct field_name *names, c
 	return i;
 }
 
+struct field_plan *field_plan_choose(struct field_plan *plans, const struct json_doc *doc)
+{
+	return &plans[doc->trail % FIELD_PLANS];
+}
+
+size_t field_plan_read(const struct field_plan *plan, const struct json_doc *doc, uint32_t object,
+                       struct value out[FIELDS])
+{
+	if (!doc->trail || plan->trail != doc->trail || doc->places[plan->object] != object + 2)
+		return 0;
+	for (uint32_t i = 0; i < plan->count; i++)
+		out[plan->rows[i].field] = (struct value){ doc, doc->places[plan->rows[i].place] };
+	return plan->members;
+}
+
+/* Where in doc->places, which ascend, the token is; place_count: nowhere. */
+static uint32_t place_find(const struct json_doc *doc, uint32_t token)
+{
+	uint32_t place = 0;
+
+	while (place < doc->place_count && doc->places[place] != token)
+		place++;
+	return place;
+}
+
+/* Only of objects whose members were met before in this order: so no duplicate hides in them. */
+void field_plan_make(struct field_plan *plan, const struct json_doc *doc, uint32_t object, size_t members,
+                     const struct value out[FIELDS])
+{
+	struct field_plan made = { .trail = doc->trail, .members = (uint32_t)members };
+	uint32_t end = doc->tokens[object].next;
+
+	made.object = place_find(doc, object + 2);
+	if (!doc->trail || !members || made.object == doc->place_count)
+		return;
+	for (uint16_t field = 0; field < FIELDS; field++) {
+		if (!out[field].doc || out[field].token <= object || out[field].token >= end)
+			continue;
+		uint32_t place = place_find(doc, out[field].token);
+
+		if (made.count == FIELD_PLAN_ROWS || place == doc->place_count)
+			return;
+		made.rows[made.count].field = field;
+		made.rows[made.count++].place = (uint16_t)place;
+	}
+	*plan = made;
+}
+
 bool object_duplicate(const struct json_doc *doc, uint32_t object, struct arena *arena, struct span *out_name)
 {
 	uint32_t end = doc->tokens[object].next;
@@ -157,6 +205,12 @@ enum reading value_uint(const struct value *value, uint64_t *out)
 		return READ_ABSENT;
 	if (!value_is(value, JSON_NUMBER) && !value_is(value, JSON_STRING))
 		return READ_BAD;
+	int64_t number;
+
+	if (json_int64(value->doc, value->token, &number)) { /* digits that were checked before */
+		*out = (uint64_t)number;
+		return number >= 0 ? READ_OK : READ_BAD;
+	}
 	if (value_is(value, JSON_STRING) && json_raw(value->doc, value->token).len == 0)
 		return READ_ABSENT;
 	return span_uint64(json_raw(value->doc, value->token), out) ? READ_OK : READ_BAD;

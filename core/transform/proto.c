@@ -6,6 +6,7 @@
 #include "transform/debezium_private.h"
 
 #define VARINT_MAX 10
+#define LENGTH_MOSTLY 2
 
 enum changelog_field {
 	PROTO_FULL_RECORD = 1,
@@ -46,18 +47,15 @@ static bool cell_counts(const struct cell *cell)
 
 static size_t row_room(const struct row *row)
 {
-	size_t room = 2 * VARINT_MAX;
+	size_t text = row->has_nested ? row->text_bytes * 8 : row->text_bytes;
 
-	for (size_t i = 0; row && i < row->shape->count; i++) {
-		if (cell_counts(&row->cells[i]))
-			room += cell_proto_room(&row->cells[i]);
-	}
-	return room;
+	return text + row->shape->count * CELL_PROTO_ROOM + 2 * VARINT_MAX;
 }
 
+/* The length goes in front when it is known. Room is left for one of two bytes, as most rows need. */
 static char *row_write(char *at, const struct row *row)
 {
-	char *body = at + 1 + VARINT_MAX, *end = body;
+	char *body = at + 1 + LENGTH_MOSTLY, *end = body, length[VARINT_MAX];
 
 	for (size_t i = 0; i < row->shape->count; i++) {
 		int32_t column = row->shape->members[i].column;
@@ -65,10 +63,13 @@ static char *row_write(char *at, const struct row *row)
 		if (cell_counts(&row->cells[i]))
 			end = cell_proto(&row->cells[i], &row->table->columns[column].type, (uint32_t)column + 1, end);
 	}
+	size_t len = (size_t)(end - body), need = (size_t)(varint_write(length, len) - length);
+
 	*at++ = (char)(PROTO_FULL_RECORD << 3 | WIRE_BYTES);
-	at = varint_write(at, (uint64_t)(end - body));
-	memmove(at, body, (size_t)(end - body));
-	return at + (end - body);
+	if (need != LENGTH_MOSTLY)
+		memmove(at + need, body, len);
+	memcpy(at, length, need);
+	return at + need + len;
 }
 
 /* The primaryKey message's body: key columns numbered in key order. */
@@ -93,7 +94,7 @@ struct span record_proto(struct event *e, const struct record *record, const str
 	struct span operation = span_of(operation_names[record->operation]);
 	struct span source = e->table->schema.source;
 	struct span key_body = key ? key->proto : NOTHING;
-	size_t room = row_room(row) + key_body.len + operation.len + source.len + POSITION_BYTES + record->key.len +
+	size_t room = (row ? row_room(row) : 0) + key_body.len + operation.len + source.len + POSITION_BYTES + record->key.len +
 	              record->old_key.len + record->unavailable.len + 9 * (1 + VARINT_MAX);
 	char *start = arena_bytes(e->batch->arena, room), *at = start;
 

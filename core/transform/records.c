@@ -112,6 +112,16 @@ static void key_of_content(struct event *e, struct span json, struct row_key *ou
 	*out = (struct row_key){ .key = { (const char *)hash, SHA256_BYTES } };
 }
 
+/* fullRecord, where somebody needs it: the sink, or the row's identity, or a row that may be too large. */
+static struct span row_text(struct debezium *d, struct event *e, const struct row *row)
+{
+	size_t most = row->text_bytes * 6 + row->shape->names_room + row->shape->count * CELL_JSON_ROOM;
+
+	if (!d->wants_json && e->table->schema.key_count && most <= ROW_BYTES_MAX)
+		return NOTHING;
+	return row_json(e, row);
+}
+
 static bool row_is_too_large(struct event *e, struct span json)
 {
 	if (json.len <= ROW_BYTES_MAX)
@@ -124,7 +134,8 @@ static bool row_is_too_large(struct event *e, struct span json)
 static void record_fill(struct debezium *d, struct event *e, struct record *record, const struct row *row,
                         struct span json, const struct row_key *key)
 {
-	record->full_record = json;
+	if (d->wants_json)
+		record->full_record = json;
 	if (row && row->has_unavailable)
 		record->unavailable = row_unavailable(e, row);
 	if (d->wants_proto)
@@ -169,7 +180,7 @@ static bool write_mapped(struct debezium *d, struct event *e, struct row *row, u
 		return false;
 	if (row->has_unavailable)
 		table_note(e, NOTE_PLACEHOLDERS, "placeholders", "unchanged large values are kept from earlier events");
-	struct span json = row_json(e, row);
+	struct span json = row_text(d, e, row);
 
 	if (row_is_too_large(e, json))
 		return false;

@@ -40,18 +40,59 @@ static size_t shapes_most(const struct table *table)
 	return most;
 }
 
-static struct shape *shape_known(struct event *e, uint32_t object, struct row_room *room)
+static void shape_move_to_front(struct table *table, size_t i)
+{
+	struct shape *shape = table->shapes[i];
+
+	memmove(&table->shapes[1], &table->shapes[0], i * sizeof(table->shapes[0]));
+	table->shapes[0] = shape;
+}
+
+/* By the text's trail, where a row of that trail was compared name by name before. */
+static const uint32_t *shape_places(const struct shape *shape, const struct json_doc *doc, uint32_t object)
+{
+	for (size_t i = 0; i < SHAPE_TRAILS; i++) {
+		if (shape->trails[i].trail == doc->trail && doc->places[shape->trails[i].place] == object + 2)
+			return doc->places + shape->trails[i].place;
+	}
+	return NULL;
+}
+
+/* The members of a row are one stretch of the trail, unless objects are among them. */
+static void shape_learn_trail(struct shape *shape, const struct json_doc *doc, const uint32_t *tokens)
+{
+	uint32_t place = 0;
+
+	if (!doc->trail || !shape->count)
+		return;
+	while (place < doc->place_count && doc->places[place] != tokens[0])
+		place++;
+	if (doc->place_count - place < shape->count ||
+	    memcmp(doc->places + place, tokens, shape->count * sizeof(*tokens)) != 0)
+		return;
+	shape->used = (shape->used + 1) % SHAPE_TRAILS;
+	shape->trails[shape->used].trail = doc->trail;
+	shape->trails[shape->used].place = place;
+}
+
+static struct shape *shape_known(struct event *e, uint32_t object, struct row_room *room, const uint32_t **out_tokens)
 {
 	struct table *table = e->table;
 
-	room_grow(room, shapes_most(table));
+	for (size_t i = 0; e->doc->trail && i < SHAPES_MAX && table->shapes[i]; i++) {
+		if (table->shapes[i]->block != e->block || !(*out_tokens = shape_places(table->shapes[i], e->doc, object)))
+			continue;
+		shape_move_to_front(table, i);
+		return table->shapes[0];
+	}
+	*out_tokens = room->tokens;
 	for (size_t i = 0; i < SHAPES_MAX && table->shapes[i]; i++) {
 		struct shape *shape = table->shapes[i];
 
 		if (shape->block != e->block || !shape_match(shape, e->doc, object, room->tokens))
 			continue;
-		memmove(&table->shapes[1], &table->shapes[0], i * sizeof(table->shapes[0]));
-		table->shapes[0] = shape;
+		shape_learn_trail(shape, e->doc, room->tokens);
+		shape_move_to_front(table, i);
 		return shape;
 	}
 	return NULL;
@@ -59,7 +100,10 @@ static struct shape *shape_known(struct event *e, uint32_t object, struct row_ro
 
 bool row_shape(struct debezium *d, struct event *e, uint32_t object, struct row_room *room, struct row *out)
 {
-	struct shape *shape = shape_known(e, object, room);
+	const uint32_t *tokens;
+
+	room_grow(room, shapes_most(e->table));
+	struct shape *shape = shape_known(e, object, room, &tokens);
 
 	if (!shape) {
 		shape = shape_compile(d, e, object);
@@ -67,9 +111,9 @@ bool row_shape(struct debezium *d, struct event *e, uint32_t object, struct row_
 			return false;
 		room_grow(room, shape->count);
 		shape_match(shape, e->doc, object, room->tokens);
+		tokens = room->tokens;
 	}
-	*out = (struct row){ .table = e->table, .shape = shape, .doc = e->doc, .tokens = room->tokens,
-		.cells = room->cells };
+	*out = (struct row){ .table = e->table, .shape = shape, .doc = e->doc, .tokens = tokens, .cells = room->cells };
 	return true;
 }
 
@@ -90,26 +134,59 @@ static bool unknown_value(struct debezium *d, struct event *e, const struct row 
 	                  SPAN_ARG(e->table->schema.source), SPAN_ARG(name));
 }
 
+/* Could this be a form of the placeholder? Only text of certain lengths, or with escapes. (type_placeholder.c;
+ * arrays and objects have no quick reader.) */
+static inline bool is_suspicious(const struct debezium *d, const struct json_token *t)
+{
+	size_t len = t->end - t->start, most = d->placeholder.len;
+
+	if (t->kind != JSON_STRING || len < most || !most)
+		return false;
+	return t->flags & JSON_HAS_ESCAPES || len == most || len == d->placeholder_base64 || len == 2 * most ||
+	       (len >= 2 * most + 7 && len <= 2 * most + 9);
+}
+
+/* The ways that a value takes which is not as its column's nearly always are. */
+static bool member_convert(struct debezium *d, struct event *e, struct row *row, size_t i)
+{
+	const struct member *member = &row->shape->members[i];
+	struct cell *cell = &row->cells[i];
+
+	*cell = (struct cell){ .kind = CELL_ABSENT };
+	if (member->column == MEMBER_SKIPPED)
+		return true;
+	if (member->column == MEMBER_UNKNOWN)
+		return unknown_value(d, e, row, i);
+	if (!cell_read(d, e, member->column, member->from, row->doc, row->tokens[i], cell))
+		return false;
+	row->has_unavailable |= cell->kind == CELL_UNAVAILABLE;
+	row->has_nested |= cell->kind == CELL_JSON;
+	/* The value may have changed how this column, or all decimals, are read. */
+	if (row->shape->type_version != row->table->type_version)
+		shape_plan(d, row->table, row->shape);
+	return true;
+}
+
 bool row_convert(struct debezium *d, struct event *e, struct row *row)
 {
 	const struct shape *shape = row->shape;
+	struct arena *arena = e->batch->arena;
 
+	if (shape->type_version != row->table->type_version)
+		shape_plan(d, row->table, row->shape);
 	for (size_t i = 0; i < shape->count; i++) {
 		const struct member *member = &shape->members[i];
+		const struct json_token *t = &row->doc->tokens[row->tokens[i]];
 		struct cell *cell = &row->cells[i];
 
-		cell->kind = CELL_ABSENT;
-		if (member->column == MEMBER_SKIPPED)
-			continue;
-		if (member->column == MEMBER_UNKNOWN) {
-			if (!unknown_value(d, e, row, i))
+		if (t->kind == JSON_NULL && member->column >= 0)
+			*cell = (struct cell){ .kind = CELL_NULL };
+		else if (!member->quick.read || is_suspicious(d, t) ||
+		         !member->quick.read(&member->quick, row->doc, row->tokens[i], arena, cell)) {
+			if (!member_convert(d, e, row, i))
 				return false;
-			continue;
 		}
-		if (!cell_read(d, e, member->column, member->from, row->doc, row->tokens[i], cell))
-			return false;
-		if (cell->kind == CELL_UNAVAILABLE)
-			row->has_unavailable = true;
+		row->text_bytes += cell->text.len;
 	}
 	row->is_converted = true;
 	return true;

@@ -161,6 +161,40 @@ struct shape *shape_compile(struct debezium *d, struct event *e, uint32_t object
 	return shape;
 }
 
+/* Decimals of the owner's file may have come as text; see cell_read. */
+static const struct source_type *member_from(const struct debezium *d, const struct member *member,
+                                             const struct column_more *more, const struct column *column)
+{
+	bool is_decimal = column->type.kind == BQ_NUMERIC || column->type.kind == BQ_BIGNUMERIC;
+
+	if (d->decimals_are_text && is_decimal && member->from == more->from && !more->is_encoded)
+		return &d->string;
+	return member->from;
+}
+
+static void member_plan(const struct debezium *d, const struct table *table, struct member *member)
+{
+	const struct column *column = &table->columns[member->column];
+	const struct column_more *more = &table->more[member->column];
+
+	member->quick = (struct type_quick){ NULL, 0 };
+	if (more->is_hex)
+		return;
+	if (member->from)
+		member->quick = type_quick(member_from(d, member, more, column), &column->type);
+	else if (!column->is_provisional)
+		member->quick = type_quick_untold(&column->type);
+}
+
+void shape_plan(struct debezium *d, const struct table *table, struct shape *shape)
+{
+	shape->type_version = table->type_version;
+	for (size_t i = 0; i < shape->count; i++) {
+		if (shape->members[i].column >= 0)
+			member_plan(d, table, &shape->members[i]);
+	}
+}
+
 void shape_find_keys(struct shape *shape, const struct table *table)
 {
 	if (shape->key_members && shape->key_version == table->key_version)

@@ -54,6 +54,7 @@ static struct table *table_add(struct debezium *d, struct span source)
 		d->tables = memory_grow(d->tables, d->table_room * sizeof(struct table *));
 	}
 	table->arena = arena_new(4096);
+	table->type_version = 1;
 	table->why = text_new(1024);
 	table->number = (uint32_t)d->table_count;
 	table->schema.source = arena_copy(table->arena, source);

@@ -18,6 +18,7 @@ struct transform_setup {
 	const struct table_schema *const *tables; /* known from earlier runs; index = table number */
 	size_t table_count;
 	bool wants_proto;                         /* fill record->proto with Storage Write bytes */
+	bool wants_json;                          /* fill record->full_record: the local warehouse stores it */
 };
 
 struct transform_ops {
@@ -33,5 +34,8 @@ struct transform_ops {
 extern const struct transform_ops transform_debezium;
 
 const struct transform_ops *transform_choose(const struct job_options *, struct error *);
+
+/* A message's publish time, RFC 3339. */
+bool publish_parse(struct span text, int64_t *out_us);
 
 #endif

@@ -101,6 +101,13 @@ static bool value_convert(struct debezium *d, struct event *e, int column, const
 	return refuse_value(e, column, "type_mismatch", &fault);
 }
 
+static void decimals_become_text(struct debezium *d)
+{
+	d->decimals_are_text = true;
+	for (size_t i = 0; i < d->table_count; i++)
+		d->tables[i]->type_version++;
+}
+
 /* sourceSchema tells how the connector writes, but a row may have come by another way: decimals as text are read as
  * what they are. Text with a point is never base64; one job writes all its decimals in one way. */
 static bool is_text_decimal(struct debezium *d, const struct column *c, const struct json_doc *doc, uint32_t token)
@@ -111,7 +118,7 @@ static bool is_text_decimal(struct debezium *d, const struct column *c, const st
 	    !text.len)
 		return false;
 	if (!d->decimals_are_text && (memchr(text.at, '.', text.len) || *text.at == '-'))
-		d->decimals_are_text = true;
+		decimals_become_text(d);
 	return d->decimals_are_text;
 }
 

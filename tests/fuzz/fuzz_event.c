@@ -38,7 +38,7 @@ static struct transform *open_job(struct job_options *options, uint8_t choice)
 		close(file);
 		options->source_schema = path;
 	}
-	struct transform_setup setup = { options, NULL, 0, choice & 32 };
+	struct transform_setup setup = { options, NULL, 0, choice & 32, choice & 64 };
 	struct transform *transform = transform_debezium.open(&setup, &err);
 
 	if (choice & 1)

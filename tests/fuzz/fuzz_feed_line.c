@@ -154,11 +154,18 @@ static void compare_tokens(const struct message *m)
 		return;
 	check(m->json->text.at == m->body.at && m->json->text.len == m->body.len, "text of the tokens");
 	check(json_parse(&fresh, m->body, &at) == JSON_FINE, "body is JSON");
-	check(fresh.count == m->json->count, "number of tokens");
-	for (uint32_t i = 0; i < fresh.count; i++) {
-		check(fresh.tokens[i].start == m->json->tokens[i].start && fresh.tokens[i].end == m->json->tokens[i].end &&
-		              fresh.tokens[i].next == m->json->tokens[i].next &&
-		              fresh.tokens[i].kind == m->json->tokens[i].kind,
+	uint32_t left_out = fresh.count - m->json->count;
+
+	/* A schema block that was met before may be one token. */
+	if (left_out)
+		check(span_equal(json_raw(&fresh, 1), SPAN("schema")) && m->json->tokens[2].next == 3 &&
+		              fresh.tokens[2].next == 3 + left_out,
+		      "number of tokens");
+	for (uint32_t i = 0; i < m->json->count; i++) {
+		const struct json_token *ours = &m->json->tokens[i], *whole = &fresh.tokens[i > 2 ? i + left_out : i];
+
+		check(whole->start == ours->start && whole->end == ours->end &&
+		              whole->next == ours->next + (i == 1 ? 0 : left_out) && whole->kind == ours->kind,
 		      "a token");
 	}
 	json_doc_free(&fresh);

@@ -132,6 +132,25 @@ static bool may_take_more(struct span text, enum json_fault fault)
 	return fault == JSON_TOO_DEEP || (text.len > 0 && memchr(text.at, '\0', text.len));
 }
 
+/* By the trail of an ordinary event, then by its own: the same as without. */
+static void check_trail(struct span text, enum json_fault fault, const struct json_doc *doc, size_t fault_at)
+{
+	struct json_known known = { .trail = json_trail_new() };
+	struct json_doc again = { 0 };
+	void *id;
+	size_t at;
+
+	MUST(json_parse_known(&again, SPAN("{\"before\":null,\"after\":{\"id\":1,\"a\":\"x\"},\"op\":\"c\"}"), &known, &id, &at) ==
+	     JSON_FINE);
+	for (int round = 0; round < 2; round++) {
+		MUST(json_parse_known(&again, text, &known, &id, &at) == fault && again.count == doc->count);
+		MUST(fault == JSON_FINE || at == fault_at);
+		MUST(!doc->count || memcmp(again.tokens, doc->tokens, doc->count * sizeof(*doc->tokens)) == 0);
+	}
+	json_doc_free(&again);
+	json_trail_free(known.trail);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct span text = { (const char *)data, size };
@@ -141,6 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t at = 0;
 	enum json_fault fault = json_parse(&doc, text, &at);
 
+	check_trail(text, fault, &doc, at);
 	if (fault == JSON_FINE)
 		check_accepted(&doc, text, theirs, &error);
 	else

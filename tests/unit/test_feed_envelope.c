@@ -111,8 +111,8 @@ static void tokens_of_the_body_are_lent(void **state)
 	assert_true(span_is(json_slice(doc, json_member(doc, 0, SPAN("a"))), "[1,{\"b\":2}]"));
 }
 
-/* The transform knows blocks by itself; the source only checks the line, and the second time not the block. */
-static void bodies_with_a_schema_block_are_left_to_the_transform(void **state)
+/* The first time there are tokens of all of it; the second time the block, which is the same, has only its own. */
+static void schema_blocks_are_looked_into_once(void **state)
 {
 	struct bench *b = *state;
 	static const char line[] = "{\"data\":{\"schema\":{\"type\":\"struct\"},\"payload\":{\"a\":1}}}\n"
@@ -128,11 +128,15 @@ static void bodies_with_a_schema_block_are_left_to_the_transform(void **state)
 		"{\"schema\":{\"type\":\"struct\"}}",
 	};
 
+	static const bool is_lent[] = { true, false, false, false, true };
+
 	feed_is(b, line);
 	assert_true(start(b, NULL, 0));
 	for (size_t i = 0; i < 5; i++) {
 		assert_int_equal(pull(b, 0), PULLED_MESSAGE);
-		assert_null(last(b)->json);
+		assert_true(!last(b)->json == !is_lent[i]);
+		if (is_lent[i])
+			assert_int_equal(last(b)->json->tokens[2].next, i == 0 ? 5 : 3);
 		assert_true(span_is(last(b)->body, bodies[i]));
 	}
 }
@@ -182,7 +186,7 @@ int main(void)
 		FEED_TEST(everything_else_is_itself_the_body),
 		FEED_TEST(a_line_that_is_no_json_is_itself_the_body),
 		FEED_TEST(tokens_of_the_body_are_lent),
-		FEED_TEST(bodies_with_a_schema_block_are_left_to_the_transform),
+		FEED_TEST(schema_blocks_are_looked_into_once),
 		FEED_TEST(attributes_beyond_their_limits_are_refused),
 	};
 

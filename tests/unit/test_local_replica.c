@@ -221,6 +221,25 @@ static void old_event_does_not_bring_a_deleted_row_back(void **state)
 	world_end(&world);
 }
 
+/* The parameter's help says so: at least that long. */
+static void local_delete_is_remembered_beyond_tombstone_days(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_make(&world, REPLICATION_MERGE, false);
+	world.options.tombstone_days = 1;
+	begin(&world, "u", u_columns, 3, 1);
+	put(&world, OP_DELETE, 20, 0, key_one(world.batch, "1"), NULL);
+	world.batch->messages[0].received_us = 1; /* 1970 */
+	settle(&world);
+	put(&world, OP_INSERT, 10, 0, key_one(world.batch, "1"), "{\"id\":1,\"n\":1}");
+	settle(&world);
+	assert_string_equal(ask(&world, "shop", "SELECT count(*) FROM u"), "0");
+	assert_string_equal(ask(&world, "shop", "SELECT count(*) FROM _weir_deleted"), "1");
+	world_end(&world);
+}
+
 static void merge_follows_several_tables_and_counts_what_waits(void **state)
 {
 	struct world world;
@@ -298,6 +317,7 @@ int main(void)
 		cmocka_unit_test(truncate_hides_smaller_never_equal),
 		cmocka_unit_test(dropped_table_is_readable_until_it_is_made_again),
 		cmocka_unit_test(old_event_does_not_bring_a_deleted_row_back),
+		cmocka_unit_test(local_delete_is_remembered_beyond_tombstone_days),
 		cmocka_unit_test(widest_table_is_merged_and_verified),
 		cmocka_unit_test(merge_follows_several_tables_and_counts_what_waits),
 	};

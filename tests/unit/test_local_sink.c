@@ -329,9 +329,39 @@ static void letter_knows_whether_a_newer_change_came(void **state)
 	world_end(&world);
 }
 
+/* Else an INT64 column with values beyond 2^53 could become FLOAT64 after a restart. In every mode. */
+static void that_a_column_has_large_numbers_is_known_after_a_restart(void **state)
+{
+	static const enum replication_mode modes[] = { REPLICATION_CHANGELOG, REPLICATION_MERGE, REPLICATION_UPSERT };
+	static const char *const columns[][2] = { { "id", "INT64" }, { "n", "INT64" } };
+	struct sink_state known;
+	struct world world;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+		world_make(&world, modes[i], false);
+		for (uint32_t version = 1; version <= 2; version++) {
+			const struct table_schema *schema = schema_of(world.batch, "t", version, columns, 2, 1);
+
+			((struct column *)&schema->columns[1])->is_wide = version == 2;
+			batch_add_change(world.batch, 0, schema, "large numbers in n");
+			put(&world, OP_INSERT, (int)version, 0, key_one(world.batch, version == 1 ? "1" : "2"),
+			    version == 1 ? "{\"id\":1,\"n\":1}" : "{\"id\":2,\"n\":9007199254740993}");
+			flush_batch(&world);
+		}
+		world_reopen(&world);
+		world.sink->ops->state(world.sink, &known);
+		assert_int_equal(known.table_count, 1);
+		assert_false(known.tables[0]->columns[0].is_wide);
+		assert_true(known.tables[0]->columns[1].is_wide);
+		world_end(&world);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(that_a_column_has_large_numbers_is_known_after_a_restart),
 		cmocka_unit_test(change_comes_twice_and_counts_as_repeated),
 		cmocka_unit_test(busy_row_keeps_the_later_change),
 		cmocka_unit_test(key_change_leaves_one_row),

@@ -43,7 +43,7 @@ static inline void rig_open_with(struct rig *rig, const char *parameters, const 
 	const struct transform_ops *ops = transform_choose(rig->options, &err);
 
 	assert_non_null(ops);
-	struct transform_setup setup = { rig->options, tables, table_count, wants_proto };
+	struct transform_setup setup = { rig->options, tables, table_count, wants_proto, true };
 
 	rig->transform = ops->open(&setup, &err);
 	if (!rig->transform)

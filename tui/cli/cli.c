@@ -52,10 +52,14 @@ static void on_line(void *context, const json_t *object)
 {
 	struct output *output = context;
 
-	if (output->line->is_json || !output->print)
+	if (output->line->is_json || !output->print) {
 		cli_print_json(object);
-	else
+		/* Lines that come one by one are wanted when they come. */
+		if (json_is_true(json_object_get(output->line->args, "follow")))
+			fflush(stdout);
+	} else {
 		output->print(object, &output->state);
+	}
 }
 
 int cli_engine_command(const struct home *home, const struct command_line *line, const char *call)
@@ -64,7 +68,7 @@ int cli_engine_command(const struct home *home, const struct command_line *line,
 		                 .print = printer_find((enum command_id)(line->command - command_table)) };
 	struct client_hooks hooks = { .on_line = on_line, .on_note = cli_note, .context = &output };
 	struct error err = { 0 };
-	struct client *client = client_open_or_start(home, &err);
+	struct client *client = client_open_or_start(home, &hooks, &err);
 	int status = 0;
 	bool is_fine = client && client_call(client, call, json_incref(line->args), &hooks, &status, &err);
 
@@ -87,8 +91,12 @@ static int dispatch(const struct home *home, struct command_line *line, int argc
 		return cli_run(home, line, argc, argv);
 	if (id == COMMAND_check)
 		return cli_check(home, line);
+	if (id == COMMAND_debug_bundle)
+		return cli_bundle(home, line);
 	if (id == COMMAND_dlq_export)
 		return cli_export(home, line);
+	if (id == COMMAND_dlq_replay)
+		return cli_replay(home, line);
 	if (id == COMMAND_dlq_show)
 		return cli_show(home, line);
 	if (id == COMMAND_engine_status || id == COMMAND_engine_stop)

@@ -18,7 +18,16 @@ void cli_print_text(const char *text);
  */
 struct printer_state {
 	size_t count;   /* objects printed */
+	char last[80];  /* name of the metric printed last */
 };
+
+/* status.c */
+void print_status(const json_t *object, struct printer_state *state);
+
+/* records.c */
+void print_journal(const json_t *line, struct printer_state *state);
+void print_journal_before(const json_t *lines);
+void print_log(const json_t *line, struct printer_state *state);
 
 void (*printer_find(enum command_id command))(const json_t *object, struct printer_state *state);
 
@@ -29,6 +38,8 @@ int cli_run(const struct home *home, struct command_line *line, int argc, char *
 void cli_make_absolute(json_t *args);
 int cli_export(const struct home *home, const struct command_line *line);
 int cli_show(const struct home *home, const struct command_line *line);
+int cli_replay(const struct home *home, struct command_line *line);
+int cli_bundle(const struct home *home, const struct command_line *line);
 int cli_engine_status(const struct home *home, const struct command_line *line);
 
 /* Answered here, from tables. */

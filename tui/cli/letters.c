@@ -34,7 +34,7 @@ int cli_show(const struct home *home, const struct command_line *line)
 
 	if (!json_is_true(json_object_get(line->args, "bytes")))
 		return cli_engine_command(home, line, line->command->call);
-	client = client_open_or_start(home, &err);
+	client = client_open_or_start(home, &hooks, &err);
 	is_fine = client && client_call(client, "dlq.show", json_incref(line->args), &hooks, &status, &err);
 	client_close(client);
 	return is_fine ? status : cli_complain(&err, line);
@@ -157,7 +157,7 @@ int cli_export(const struct home *home, const struct command_line *line)
 	struct export export = { .letters = json_array(), .is_csv = json_is_true(json_object_get(line->args, "csv")) };
 	struct client_hooks hooks = { .on_line = keep_letter, .on_note = cli_note, .context = &export };
 	struct error err = { 0 };
-	struct client *client = client_open_or_start(home, &err);
+	struct client *client = client_open_or_start(home, &hooks, &err);
 	int status = 0;
 	bool is_fine = client && client_call(client, "dlq.list", json_incref(line->args), &hooks, &status, &err);
 	size_t i;

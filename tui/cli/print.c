@@ -125,6 +125,19 @@ static void print_columns(const json_t *table)
 	}
 }
 
+static void print_paused(const json_t *paused)
+{
+	if (!paused)
+		return;
+	printf("    paused: since %.19s", word(paused, "since"));
+	if (*word(paused, "who")) {
+		printf(" by ");
+		cli_print_text(word(paused, "who"));
+	}
+	printf("%s", *word(paused, "why") ? ": " : "");
+	last_cell(paused, "why");
+}
+
 static void print_table(const json_t *table, struct printer_state *state)
 {
 	size_t i;
@@ -141,6 +154,7 @@ static void print_table(const json_t *table, struct printer_state *state)
 	printf("%10lld %10lld %8lld %7lld %7lld ", number(table, "received"), number(table, "written"),
 	       number(table, "filtered"), number(table, "dead_lettered"), number(table, "parked"));
 	last_cell(table, "job");
+	print_paused(json_object_get(table, "paused"));
 	json_array_foreach(json_object_get(table, "notes"), i, note) {
 		printf("    %s: ", word(note, "code"));
 		last_cell(note, "text");
@@ -166,6 +180,7 @@ static void print_why(const json_t *why, struct printer_state *state)
 	if (json_is_object(first))
 		printf("\nFirst bad event: letter %lld, line %lld, %s, key %s\n", number(first, "id"),
 		       number(json_object_get(first, "source"), "line"), word(first, "first"), word(first, "key"));
+	print_journal_before(json_object_get(why, "before"));
 	if (json_array_size(json_object_get(why, "next")))
 		puts("\nWhat you can do");
 	json_array_foreach(json_object_get(why, "next"), i, step) {
@@ -250,6 +265,27 @@ static void print_job_whole(const json_t *job, struct printer_state *state)
 		print_table(value, state);
 }
 
+static void print_replayed(const json_t *run, struct printer_state *state)
+{
+	if (!run)
+		return;
+	state->count++;
+	printf("replay %lld of group %lld (job %s): %lld done, %lld no effect, %lld failed again, %lld left\n",
+	       number(run, "run"), number(run, "group"), word(run, "job"), number(run, "done"), number(run, "no_effect"),
+	       number(run, "failed_again"), number(run, "left"));
+}
+
+static void print_discarded(const json_t *answer, struct printer_state *state)
+{
+	const char *what = json_object_get(answer, "group") ? "group" : "id";
+
+	if (!answer)
+		return;
+	state->count++;
+	printf("job %s, %s %lld: %lld letters discarded\n", word(answer, "job"), *what == 'g' ? "group" : "letter",
+	       number(answer, what), number(answer, "discarded"));
+}
+
 /* What an act has led to. */
 static void print_act(const json_t *act, struct printer_state *state)
 {
@@ -268,12 +304,14 @@ static const struct {
 	enum command_id command;
 	void (*print)(const json_t *object, struct printer_state *state);
 } printers[] = {
+	{ COMMAND_journal, print_journal },   { COMMAND_note, print_journal },     { COMMAND_logs, print_log },
 	{ COMMAND_dlq_groups, print_group }, { COMMAND_dlq_list, print_letter },   { COMMAND_dlq_show, print_shown },
 	{ COMMAND_tables, print_table },     { COMMAND_why, print_why },           { COMMAND_verify, print_verified },
 	{ COMMAND_job_list, print_job },     { COMMAND_job_show, print_job_whole }, { COMMAND_job_create, print_job },
 	{ COMMAND_job_set, print_job_whole }, { COMMAND_job_delete, print_act },   { COMMAND_start, print_act },
 	{ COMMAND_pause, print_act },        { COMMAND_resume, print_act },        { COMMAND_drain, print_act },
-	{ COMMAND_stop, print_act },
+	{ COMMAND_stop, print_act },         { COMMAND_status, print_status },
+	{ COMMAND_dlq_replay, print_replayed }, { COMMAND_dlq_discard, print_discarded },
 	{ COMMAND_merge, print_merged },     { COMMAND_engine_status, print_engine }, { COMMAND_engine_stop, print_engine },
 };
 

@@ -1,0 +1,102 @@
+/* What the journal and the log are told of a job. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/engine.h"
+#include "engine/journal.h"
+#include "runner/runner.h"
+
+#include <stdlib.h>
+
+#define WAIT_AGAIN_MS 60000 /* a wait of the same kind that comes back sooner is no news */
+
+void job_tell_begin(struct job *job)
+{
+	char sentence[80];
+
+	snprintf(sentence, sizeof(sentence), "job started%s%s", job->run.from_start ? " from the start" : "",
+	         job->run.until_idle ? ", until idle" : "");
+	journal_event(job->engine, job->options->name, NULL, "job_started", sentence);
+}
+
+/* How a clean end is called, by what was wished last. */
+static const char *end_words(const struct job *job, const char **out_code)
+{
+	int wish = atomic_load(&job->wish);
+
+	*out_code = wish == RUN_PAUSE ? "job_paused" : "job_stopped";
+	if (wish == RUN_PAUSE)
+		return "job paused";
+	if (wish == RUN_DRAIN)
+		return atomic_load(&job->engine->is_stopping) ? "job drained: the engine ends" : "job drained and stopped";
+	return wish == RUN_STOP ? "job stopped after the batch that was being written" : "job stopped: nothing more to read";
+}
+
+void job_tell_end(struct job *job)
+{
+	const char *code, *words;
+	char sentence[640];
+
+	if (job->failure.kind != ERROR_NONE) {
+		snprintf(sentence, sizeof(sentence), "job needs you: %s: %s", job->failure.code, job->failure.message);
+		journal_event(job->engine, job->options->name, NULL, "job_needs_you", sentence);
+		return;
+	}
+	words = end_words(job, &code);
+	journal_event(job->engine, job->options->name, NULL, code, words);
+}
+
+/* True: the beginning of this wait is news. */
+static bool begins_to_wait(struct job *job, const char *code)
+{
+	struct job_told *told = &job->told;
+	int64_t now_ms = clock_mono_ms();
+	bool is_news;
+
+	pthread_mutex_lock(&job->engine->lock);
+	is_news = !told->waits && (strcmp(told->code, code) != 0 || now_ms - told->told_ms >= WAIT_AGAIN_MS);
+	if (is_news) {
+		told->waits = true;
+		told->told_ms = now_ms;
+		snprintf(told->code, sizeof(told->code), "%s", code);
+	}
+	pthread_mutex_unlock(&job->engine->lock);
+	return is_news;
+}
+
+/* True: a wait that was told has ended; gives how long it was. */
+static bool ends_to_wait(struct job *job, int64_t *out_ms)
+{
+	bool waited;
+
+	pthread_mutex_lock(&job->engine->lock);
+	waited = job->told.waits;
+	*out_ms = clock_mono_ms() - job->told.told_ms;
+	job->told.waits = false;
+	pthread_mutex_unlock(&job->engine->lock);
+	return waited;
+}
+
+void job_tell_state(void *context, enum job_state state, const char *code, const char *sentence)
+{
+	struct job *job = context;
+	char words[640];
+	int64_t waited_ms = 0;
+
+	if (state == STATE_WAITING && begins_to_wait(job, code)) {
+		snprintf(words, sizeof(words), "waits: %s: %s", code, sentence);
+		journal_event(job->engine, job->options->name, NULL, "job_waiting", words);
+	} else if (state == STATE_WAITING) {
+		log_warn(job->engine->log, "job", job->options->name, "waits again", FIELD_TEXT("code", code));
+	} else if (state == STATE_OK && ends_to_wait(job, &waited_ms)) {
+		snprintf(words, sizeof(words), "goes on after %lld.%lld s", (long long)(waited_ms / 1000),
+		         (long long)(waited_ms % 1000 / 100));
+		journal_event(job->engine, job->options->name, NULL, "job_goes_on", words);
+	}
+}
+
+void job_tell_event(void *context, const char *table, const char *code, const char *sentence)
+{
+	struct job *job = context;
+
+	journal_event(job->engine, job->options->name, table, code, sentence);
+}

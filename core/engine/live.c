@@ -1,0 +1,276 @@
+/* What a job shows while this engine knows it, as JSON: from memory alone, so that the control thread may ask. */
+#include "base/clock.h"
+#include "engine/metrics_private.h"
+#include "engine/result_private.h"
+#include "runner/runner.h"
+
+#include <math.h>
+#include <string.h>
+
+struct job *live_find(struct engine *engine, const char *name)
+{
+	for (struct job *job = engine->jobs; job; job = job->next) {
+		if (strcmp(job->options->name, name) == 0)
+			return job;
+	}
+	return NULL;
+}
+
+enum job_state live_state(const struct job *job, const struct progress_view *view)
+{
+	int wish = atomic_load(&job->wish);
+
+	if (!job->is_running && job->failure.kind != ERROR_NONE)
+		return STATE_NEEDS_YOU;
+	if (!job->is_running)
+		return wish == RUN_PAUSE ? STATE_PAUSED : STATE_STOPPED;
+	if (wish == RUN_DRAIN || wish == RUN_PAUSE || wish == RUN_STOP)
+		return STATE_DRAINING;
+	return view->state == STATE_STOPPED ? STATE_OK : progress_state_shown(view);
+}
+
+static json_t *rounded(double number)
+{
+	return json_real(round(number * 10) / 10);
+}
+
+json_t *live_rates(const struct job *job)
+{
+	json_t *rates = json_object();
+
+	for (int i = 0; i < METRICS; i++) {
+		if (metric_table[i].kind == COUNTER && metric_table[i].kept != NOT_KEPT)
+			json_object_set_new(rates, metric_table[i].id,
+			                    rounded(job->is_running ? metrics_rate(job->metrics, (enum metric_id)i) : 0));
+	}
+	return rates;
+}
+
+static json_t *times_json(const struct histogram *h)
+{
+	return json_pack("{s:I, s:o, s:o, s:o}", "count", (json_int_t)h->count, "p50_ms",
+	                 rounded((double)histogram_percentile(h, 50) / 1000), "p99_ms",
+	                 rounded((double)histogram_percentile(h, 99) / 1000), "max_ms", rounded((double)h->max_us / 1000));
+}
+
+json_t *live_latencies(const struct job *job)
+{
+	json_t *all = json_object();
+
+	for (int i = 0; i < METRICS; i++) {
+		struct histogram histogram;
+
+		if (metric_table[i].kind != HISTOGRAM)
+			continue;
+		progress_latency(job->progress, metric_latency((enum metric_id)i), &histogram);
+		if (histogram.count)
+			json_object_set_new(all, metric_table[i].id, times_json(&histogram));
+	}
+	return all;
+}
+
+static json_t *time_json(int64_t utc_us)
+{
+	char text[CLOCK_TEXT_BYTES];
+
+	if (!utc_us)
+		return json_null();
+	clock_text(utc_us, text);
+	return json_string(text);
+}
+
+/* A wait is of the whole job: the writer holds the batch, the source waits behind it. */
+static json_t *waiting_json(const struct progress_view *view)
+{
+	OWNED(text) doing = text_new(1024);
+
+	text_add_format(doing, "%s for %s: %s", view->state == STATE_RETRYING ? "retrying" : "waiting", view->code,
+	                view->sentence);
+	return json_pack("{s:s, s:s, s:o}", "thread", "job", "doing", doing->at, "since", time_json(view->since_us));
+}
+
+json_t *live_activity(const struct job *job)
+{
+	json_t *list = json_array();
+	struct progress_view view;
+
+	if (!job->is_running)
+		return list;
+	progress_look(job->progress, &view);
+	if (view.state == STATE_WAITING || view.state == STATE_RETRYING)
+		json_array_append_new(list, waiting_json(&view));
+	for (int i = 0; i < JOB_THREADS; i++) {
+		struct activity_view activity;
+		char doing[80];
+
+		progress_activity(job->progress, (enum job_thread)i, &activity);
+		if (activity.what == ACTIVITY_NONE)
+			continue;
+		activity_text(&activity, doing, sizeof(doing));
+		json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "thread", job_thread_name((enum job_thread)i), "doing",
+		                                      doing, "since", time_json(activity.since_us)));
+	}
+	return list;
+}
+
+static json_t *lag_json(int64_t lag_us)
+{
+	return lag_us < 0 ? json_null() : json_integer(lag_us / 1000);
+}
+
+json_t *live_table(const struct table_progress *table, int64_t now_us, bool with_age)
+{
+	json_t *object = json_pack("{s:s}", "table", table->name);
+
+	json_object_update_new(object, result_ledger(&table->total, 0));
+	json_object_set_new(object, "bytes", json_integer((json_int_t)table->bytes));
+	json_object_set_new(object, "lag_ms", lag_json(table->lag_us));
+	json_object_set_new(object, "committed", time_json(table->committed_us));
+	json_object_set_new(object, "replica_waiting", json_integer((json_int_t)table->waiting_changes));
+	json_object_set_new(object, "replica_since", time_json(table->waiting_since_us));
+	if (with_age)
+		json_object_set_new(object, "replica_age_ms",
+		                    json_integer(table->waiting_since_us ? (now_us - table->waiting_since_us) / 1000 : 0));
+	return object;
+}
+
+json_t *live_short(const struct job *job)
+{
+	struct progress_view view;
+	json_t *object;
+
+	progress_look(job->progress, &view);
+	object = json_pack("{s:s, s:s, s:s, s:s, s:b}", "job", job->options->name, "state",
+	                   progress_state_name(live_state(job, &view)), "code",
+	                   job->is_running ? view.code : job->failure.code, "sentence",
+	                   job->is_running ? view.sentence : job->failure.message, "running", job->is_running);
+	json_object_set_new(object, "since", time_json(view.since_us));
+	json_object_update_new(object, result_ledger(&view.total, view.in_flight));
+	json_object_set_new(object, "lag_ms", lag_json(view.lag_us));
+	json_object_set_new(object, "rates", live_rates(job));
+	return object;
+}
+
+static void add_replica(json_t *object, const struct job *job)
+{
+	int64_t since_us = 0;
+	uint64_t waiting = 0;
+	size_t count = progress_table_count(job->progress);
+
+	for (size_t i = 0; i < count; i++) {
+		struct table_progress table;
+
+		progress_table(job->progress, i, &table);
+		waiting += table.waiting_changes;
+		if (table.waiting_since_us && (!since_us || table.waiting_since_us < since_us))
+			since_us = table.waiting_since_us;
+	}
+	json_object_set_new(object, "replica_waiting", json_integer((json_int_t)waiting));
+	json_object_set_new(object, "replica_since", time_json(since_us));
+}
+
+json_t *live_full(const struct job *job)
+{
+	json_t *object = live_short(job);
+	struct progress_view view;
+
+	progress_look(job->progress, &view);
+	json_object_set_new(object, "bytes", json_integer((json_int_t)view.bytes));
+	json_object_set_new(object, "committed", time_json(view.committed_us));
+	json_object_set_new(object, "this_run", result_ledger(&view.this_run, view.in_flight));
+	json_object_set_new(object, "latency", live_latencies(job));
+	json_object_set_new(object, "activity", live_activity(job));
+	add_replica(object, job);
+	return object;
+}
+
+/* The age of the newest number: rates are those of the last sample, an ended job's are those of its last batch. */
+static json_t *age_json(const struct job *job, int64_t now_us)
+{
+	struct progress_view view;
+	int64_t newest_us;
+
+	progress_look(job->progress, &view);
+	newest_us = !job->is_running ? view.committed_us : job->metrics ? job->metrics->sampled_us : now_us;
+	return newest_us ? json_integer((now_us - newest_us) / 1000) : json_null();
+}
+
+void live_add(json_t *line, const struct job *job)
+{
+	struct progress_view view;
+
+	progress_look(job->progress, &view);
+	json_object_set_new(line, "activity", live_activity(job));
+	json_object_set_new(line, "since", time_json(view.since_us));
+	json_object_set_new(line, "rates", live_rates(job));
+	json_object_set_new(line, "lag_ms", lag_json(view.lag_us));
+	json_object_set_new(line, "latency", live_latencies(job));
+	json_object_set_new(line, "committed", time_json(view.committed_us));
+	json_object_set_new(line, "age_ms", age_json(job, clock_utc_us()));
+	add_replica(line, job);
+}
+
+/*
+ * History
+ */
+
+static size_t append_series(json_t *values, const struct ring *ring, int64_t first, int64_t last,
+                            enum metric_kept least)
+{
+	size_t field = 0;
+
+	for (int i = 0; i < METRICS; i++) {
+		json_t *series;
+
+		if (metric_table[i].kept < least)
+			continue;
+		series = json_array();
+		for (int64_t slot = first; slot <= last; slot++)
+			json_array_append_new(series, rounded((double)ring_get(ring, slot, field)));
+		json_object_set_new(values, metric_table[i].id, series);
+		field++;
+	}
+	return field;
+}
+
+/* Only slots since the job was first seen to do something. */
+static json_t *series_json(const struct ring *ring, int64_t first, int64_t last, int64_t kept, int step_s,
+                           enum metric_kept least)
+{
+	json_t *values = json_object();
+
+	if (last - first >= kept)
+		first = last - kept + 1;
+	append_series(values, ring, first, last, least);
+	return json_pack("{s:i, s:I, s:o}", "step_s", step_s, "count",
+	                 (json_int_t)(last >= first ? last - first + 1 : 0), "values", values);
+}
+
+json_t *live_history(const struct job *job)
+{
+	const struct job_metrics *m = job->metrics;
+	int64_t first_minute = m ? m->begun_second / 60 : 0;
+	json_t *list = json_array();
+	json_t *object;
+
+	if (!m)
+		return list;
+	object = series_json(&m->seconds, m->begun_second, m->second, SECONDS_KEPT, 1, OF_JOB);
+	json_object_set_new(object, "job", json_string(job->options->name));
+	json_array_append_new(list, object);
+	object = series_json(&m->minutes, first_minute, m->minute - 1, MINUTES_KEPT, 60, OF_JOB);
+	json_object_set_new(object, "job", json_string(job->options->name));
+	json_array_append_new(list, object);
+	for (size_t i = 0; i < m->table_count; i++) {
+		struct table_progress table;
+
+		if (!m->tables[i].minutes.pieces)
+			continue;
+		progress_table(job->progress, i, &table);
+		object = series_json(&m->tables[i].minutes, first_minute, m->minute - 1, MINUTES_KEPT, 60, OF_TABLE);
+		json_object_set_new(object, "job", json_string(job->options->name));
+		json_object_set_new(object, "table", json_string(table.name));
+		json_array_append_new(list, object);
+	}
+	return list;
+}

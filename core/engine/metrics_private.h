@@ -1,0 +1,83 @@
+/* Metrics: the table, what a job's numbers are now, and what they were. */
+#ifndef WEIR_ENGINE_METRICS_PRIVATE_H
+#define WEIR_ENGINE_METRICS_PRIVATE_H
+
+#include "engine/engine.h"
+#include "engine/ring_private.h"
+
+enum metric_kind { COUNTER, GAUGE, HISTOGRAM, METRIC_KINDS };
+/* Named apart from the words of the table, which are common ones. */
+enum metric_scope { SCOPE_ENGINE, SCOPE_JOB, SCOPE_TABLE };
+enum metric_kept { NOT_KEPT, OF_JOB, OF_TABLE };
+
+enum metric_id {
+#define METRIC(id, name, unit, kind, scope, kept, help) METRIC_##id,
+#include "engine/metrics.def"
+#undef METRIC
+	METRICS
+};
+
+struct metric {
+	const char *id, *name, *unit, *help;
+	enum metric_kind kind;
+	enum metric_scope scope;
+	enum metric_kept kept;
+};
+
+extern const struct metric metric_table[METRICS];
+const char *metric_kind_name(enum metric_kind kind);
+/* The histogram of a job behind a row of kind HISTOGRAM. */
+enum latency metric_latency(enum metric_id id);
+
+struct metric_values {
+	double of[METRICS];
+};
+
+#define SECONDS_KEPT 600
+#define MINUTES_KEPT 1440
+
+struct table_metrics {
+	struct metric_values last;      /* at the end of the last minute */
+	struct ring minutes;         /* no pieces until something flows */
+};
+
+/* Histories begin when something flows. Slots are of the clock that never jumps. */
+struct job_metrics {
+	int64_t sampled_us;
+	int64_t second, minute;         /* slots: the second written last, the minute that is being gathered */
+	int64_t begun_second;
+	struct metric_values last;
+	struct metric_values in_minute; /* sums of counters, greatest of gauges */
+	struct ring seconds, minutes;
+	struct table_metrics *tables;   /* count, and one for "-" */
+	size_t table_count;
+};
+
+/* Everything below: under engine->lock. */
+void metrics_of_table(const struct table_progress *table, int64_t now_us, struct metric_values *out);
+void metrics_of_job(struct progress *progress, int64_t now_us, struct metric_values *out);
+/* A second, the mean of the last ten. */
+double metrics_rate(const struct job_metrics *metrics, enum metric_id id);
+/* All metrics, or those of one job (`only`), as lines of the call (metrics_send.c); takes the lock itself. */
+bool metrics_send(struct call *call, const char *only, struct error *err);
+/* One sample; given apart from metrics_tick for tests. */
+void metrics_sample(struct job *job, int64_t now_ms, int64_t now_us);
+
+/*
+ * What a running job shows, as JSON (live.c); new references.
+ */
+enum job_state live_state(const struct job *job, const struct progress_view *view);
+json_t *live_rates(const struct job *job);
+json_t *live_latencies(const struct job *job);
+json_t *live_activity(const struct job *job);
+json_t *live_table(const struct table_progress *table, int64_t now_us, bool with_age);
+/* For the topics: nothing in it changes by itself. */
+json_t *live_short(const struct job *job);
+json_t *live_full(const struct job *job);
+/* Adds "activity", "rates", "lag", ... to a line of `weir status`. */
+void live_add(json_t *line, const struct job *job);
+json_t *live_history(const struct job *job);
+/* The job of that name, running or ended; NULL: none. engine->lock is held. */
+struct job *live_find(struct engine *engine, const char *name);
+
+#endif

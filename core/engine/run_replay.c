@@ -1,0 +1,214 @@
+/*
+ * `weir dlq replay` and `weir dlq discard`. A replay runs in the job's own
+ * threads; a job that does not run is opened for it alone.
+ */
+#include "engine/commands_private.h"
+#include "engine/result_private.h"
+#include "pipeline/pipeline.h"
+#include "pipeline/replay.h"
+#include "runner/runner.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define LOOK_MS 100
+
+/* The store of a job that has run. */
+static struct dlq *store_open_of(struct call *call, const char *name, enum dlq_mode mode, struct error *err)
+{
+	struct job_paths paths;
+	struct dlq *dlq = NULL;
+
+	job_paths_make(&paths, call->engine->home, name);
+	if (access(paths.store, F_OK) == 0)
+		dlq = dlq_open(paths.store, mode, err);
+	else
+		fail(err, ERROR_USAGE, "letter_unknown", "job '%s' has never run: it has no dead letters", name);
+	job_paths_clear(&paths);
+	return dlq;
+}
+
+/* The registered job that the call means: by name, or the only one that has the group or letter. */
+static struct job_options *options_of(struct call *call, struct error *err)
+{
+	if (!letters_choose_job(call, err))
+		return NULL;
+	if (!json_object_get(call->args, "job")) {
+		if (call_number(call, "group", 0))
+			fail(err, ERROR_USAGE, "group_unknown", "there is no group %lld of dead letters",
+			     (long long)call_number(call, "group", 0));
+		else
+			fail(err, ERROR_USAGE, "letter_unknown", "there is no letter %lld", (long long)call_number(call, "id", 0));
+		return NULL;
+	}
+	return job_load(call->engine->home, call_text_or(call, "job", ""), NULL, 0, err);
+}
+
+/*
+ * replay
+ */
+
+static void tell_unfit(struct call *call, uint64_t unfit)
+{
+	if (unfit)
+		call_note(call, "%llu letters are left: lines too long to hold, or no messages at all; export them, mend them, and "
+		          "run them as a feed", (unsigned long long)unfit);
+}
+
+/* Said once with the count, before anything is touched. */
+static bool is_confirmed(struct call *call, const char *name, int64_t group, struct error *err)
+{
+	struct dlq *dlq = store_open_of(call, name, DLQ_READ, err);
+	uint64_t fit = 0, unfit = 0;
+	bool is_fine = dlq && dlq_replay_ahead(dlq, group, &fit, &unfit, err);
+
+	dlq_close(dlq);
+	if (!is_fine || call_flag(call, "yes"))
+		return is_fine;
+	return fail(err, ERROR_USAGE, "replay_not_confirmed", "%llu letters of group %lld of job '%s' would be replayed%s",
+	            (unsigned long long)fit, (long long)group, name, fit ? "" : ": none is new or failed again");
+}
+
+/* A job that ended while its replay stood open: what is claimed is freed here. */
+static void free_abandoned(struct call *call, const char *name, struct replay_view *view, struct error *err)
+{
+	struct dlq *dlq;
+
+	if (view->phase == REPLAY_ASKED) {
+		fail(err, ERROR_CANCELLED, "replay_stopped", "job '%s' ended before the replay had begun", name);
+		return;
+	}
+	dlq = store_open_of(call, name, DLQ_WRITE, err);
+	if (dlq)
+		dlq_replay_end(dlq, view->run.run, "stopped", &view->run, err);
+	dlq_close(dlq);
+}
+
+/* Until the replay has ended. The first cancel stops it; what was done so far is said. */
+static bool wait_for(struct call *call, struct job *job, struct replay_view *view, struct error *err)
+{
+	struct error failure = { 0 };
+
+	while (!replay_desk_wait(job->desk, LOOK_MS, view)) {
+		if (atomic_load(&call->is_cancelled))
+			replay_desk_stop(job->desk);
+		if (job_runs(job))
+			continue;
+		replay_desk_leave(job->desk, view);
+		if (view->phase != REPLAY_ENDED)
+			free_abandoned(call, call_text_or(call, "job", ""), view, &failure);
+		if (job->failure.kind != ERROR_NONE)
+			view->failure = job->failure;
+		else if (failure.kind != ERROR_NONE)
+			view->failure = failure;
+		break;
+	}
+	if (view->failure.kind == ERROR_NONE)
+		return true;
+	*err = view->failure;
+	return false;
+}
+
+static struct job *begin(struct call *call, struct job_options *options, const struct replay_wish *wish,
+                         struct error *err)
+{
+	struct job *job = job_find_running(call->engine, options->name);
+	struct job_run run = { .is_replay = true };
+
+	/* Whether the source can be read does not matter: sink and transform say what they cannot do. */
+	if (job)
+		job_options_free(options);
+	else
+		job = job_begin(call->engine, options, &run, err);
+	return job && replay_desk_ask(job->desk, wish, err) ? job : NULL;
+}
+
+static void say_result(struct call *call, const struct replay_view *view)
+{
+	const struct dlq_replay *run = &view->run;
+
+	/* Also to one who has cancelled: how far it came is what they wait for. */
+	call->send_line(call, json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:I}", "run", (json_int_t)run->run, "done",
+	                          (json_int_t)run->done, "no_effect", (json_int_t)run->no_effect, "failed_again",
+	                          (json_int_t)run->failed_again, "left", (json_int_t)run->left, "job",
+	                          call_text_or(call, "job", ""), "group", (json_int_t)run->group));
+	tell_unfit(call, run->unfit);
+	if (run->left > run->unfit)
+		call_note(call, "%llu letters were not replayed and are as they were",
+		          (unsigned long long)(run->left - run->unfit));
+	call->exit = run->failed_again ? 1 : 0;
+}
+
+static bool replay(struct call *call, struct job_options *options, const struct replay_wish *wish, struct error *err)
+{
+	struct job *job = begin(call, options, wish, err);
+	struct replay_view view;
+	bool is_fine;
+
+	if (!job)
+		return false;
+	is_fine = wait_for(call, job, &view, err);
+	/* Opened for this alone, the job merges before it ends: then the replica shows the rows. */
+	if (job->run.is_replay)
+		job_wait(job, -1);
+	if (view.run.run)
+		say_result(call, &view);
+	return is_fine;
+}
+
+bool run_dlq_replay(struct call *call, struct error *err)
+{
+	struct replay_wish wish = { .group = call_number(call, "group", 0), .rate = call_number(call, "rate", 0) };
+	struct job_options *options;
+
+	if (wish.group <= 0)
+		return fail(err, ERROR_USAGE, "bad_argument", "'dlq replay' needs --group with the number of a group, from 1");
+	if (wish.rate < 0)
+		return fail(err, ERROR_USAGE, "bad_argument", "--rate is messages a second, from 1");
+	if (!(options = options_of(call, err)))
+		return false;
+	json_object_set_new(call->args, "job", json_string(options->name));
+	snprintf(wish.who, sizeof(wish.who), "%s", call->peer.user);
+	if (!is_confirmed(call, options->name, wish.group, err)) {
+		job_options_free(options);
+		return false;
+	}
+	return replay(call, options, &wish, err);
+}
+
+/*
+ * discard
+ */
+
+static bool check_discard(struct call *call, struct error *err)
+{
+	bool has_group = call_number(call, "group", 0) > 0, has_id = call_number(call, "id", 0) > 0;
+
+	if (has_group == has_id)
+		return fail(err, ERROR_USAGE, "bad_argument", "'dlq discard' needs either --group N or --id N");
+	if (!json_object_get(call->args, "confirm"))
+		return fail(err, ERROR_USAGE, "bad_argument", "'dlq discard' needs --confirm with the number of open letters");
+	if (!*call_text_or(call, "why", ""))
+		return fail(err, ERROR_USAGE, "bad_argument", "'dlq discard' needs --why: the journal keeps it");
+	return true;
+}
+
+bool run_dlq_discard(struct call *call, struct error *err)
+{
+	int64_t group = call_number(call, "group", 0), id = call_number(call, "id", 0);
+	int64_t count = call_number(call, "confirm", 0);
+	struct job_options *options;
+	struct dlq *dlq;
+	bool is_fine;
+
+	if (!check_discard(call, err) || !(options = options_of(call, err)))
+		return false;
+	dlq = store_open_of(call, options->name, DLQ_WRITE, err);
+	is_fine = dlq && dlq_discard(dlq, group, id, (uint64_t)count, err);
+	dlq_close(dlq);
+	if (is_fine)
+		call_line(call, json_pack("{s:s, s:I, s:I}", "job", options->name, group ? "group" : "id",
+		                          (json_int_t)(group ? group : id), "discarded", (json_int_t)count));
+	job_options_free(options);
+	return is_fine;
+}

@@ -1,0 +1,117 @@
+/* `weir status`: the jobs, worst first, with what they do now; or all metrics; or what they were. */
+#include "base/clock.h"
+#include "engine/commands_private.h"
+#include "engine/metrics_private.h"
+#include "engine/result_private.h"
+#include "runner/runner.h"
+
+#include <stdlib.h>
+
+static enum job_state state_of(const json_t *object)
+{
+	const char *name = json_string_value(json_object_get(object, "state"));
+
+	for (int i = 0; name && i < JOB_STATES; i++) {
+		if (strcmp(progress_state_name((enum job_state)i), name) == 0)
+			return (enum job_state)i;
+	}
+	return STATE_STOPPED;
+}
+
+/* A job shows the worst of its own and its tables' states; `ok` is no worse than `stopped` when it does not run. */
+static enum job_state worst_of(const json_t *line)
+{
+	enum job_state worst = state_of(line);
+	size_t i;
+	json_t *table;
+
+	json_array_foreach(json_object_get(line, "tables"), i, table) {
+		enum job_state state = state_of(table);
+
+		if (state < worst && state != STATE_OK)
+			worst = state;
+	}
+	return worst;
+}
+
+static void add_live(struct call *call, json_t *line)
+{
+	const char *name = json_string_value(json_object_get(line, "job"));
+	const struct job *job;
+
+	pthread_mutex_lock(&call->engine->lock);
+	job = live_find(call->engine, name);
+	if (job)
+		live_add(line, job);
+	else
+		json_object_set_new(line, "activity", json_array());
+	pthread_mutex_unlock(&call->engine->lock);
+}
+
+static bool add_job(struct call *call, const struct job_options *options, void *context, struct error *err)
+{
+	json_t *line = job_line(call, options, false, err);
+
+	if (!line)
+		return because(err, "job '%s'", options->name);
+	add_live(call, line);
+	json_object_set_new(line, "worst", json_string(progress_state_name(worst_of(line))));
+	json_array_append_new(context, line);
+	return true;
+}
+
+static bool send_jobs(struct call *call, const char *only, struct error *err)
+{
+	json_t *lines = json_array();
+	bool is_fine = job_each(call, only, add_job, lines, err);
+
+	for (int state = 0; is_fine && state < JOB_STATES; state++) {
+		size_t i;
+		json_t *line;
+
+		json_array_foreach(lines, i, line) {
+			if (worst_of(line) == (enum job_state)state)
+				call_line(call, json_incref(line));
+			call->exit = worst_of(line) == STATE_NEEDS_YOU ? 1 : call->exit;
+		}
+	}
+	json_decref(lines);
+	return is_fine;
+}
+
+static json_t *history_of(struct call *call, const char *name)
+{
+	const struct job *job;
+	json_t *list;
+
+	pthread_mutex_lock(&call->engine->lock);
+	job = live_find(call->engine, name);
+	list = job ? live_history(job) : json_array();
+	pthread_mutex_unlock(&call->engine->lock);
+	return list;
+}
+
+static bool send_history(struct call *call, const struct job_options *options, void *context, struct error *err)
+{
+	json_t *list = history_of(call, options->name);
+	size_t i;
+	json_t *line;
+
+	(void)context;
+	(void)err;
+	json_array_foreach(list, i, line)
+		call_line(call, json_incref(line));
+	json_decref(list);
+	return true;
+}
+
+bool run_status(struct call *call, struct error *err)
+{
+	const char *only = call_text_or(call, "job", NULL);
+
+	if (call_flag(call, "metrics"))
+		return metrics_send(call, only, err);
+	if (call_flag(call, "history"))
+		return job_each(call, only, send_history, NULL, err);
+	return send_jobs(call, only, err);
+}

@@ -1,0 +1,99 @@
+/* Bytes and times of a batch, read off once it is committed. */
+#include "pipeline/measure_private.h"
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "transform/transform.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void measure_free(struct measure *measure)
+{
+	free(measure->bytes);
+	free(measure->oldest_us);
+}
+
+static void make_room(struct measure *measure, size_t table_count)
+{
+	if (!measure->bytes || table_count > measure->table_count) {
+		measure->bytes = memory_grow(measure->bytes, (table_count + 1) * sizeof(*measure->bytes));
+		measure->oldest_us = memory_grow(measure->oldest_us, (table_count + 1) * sizeof(*measure->oldest_us));
+	}
+	measure->table_count = table_count;
+	memset(measure->bytes, 0, (table_count + 1) * sizeof(*measure->bytes));
+	memset(measure->oldest_us, 0, (table_count + 1) * sizeof(*measure->oldest_us));
+	measure->sample_count = 0;
+}
+
+/* When the source committed it; 0: it does not say. */
+static int64_t source_us(const struct batch *batch, const struct message *message)
+{
+	return message->record_count ? batch->records[message->first_record].timestamp_ms * 1000 : 0;
+}
+
+static void count_message(struct measure *measure, const struct batch *batch, const struct message *message)
+{
+	size_t table = message->table < measure->table_count ? message->table : measure->table_count;
+	int64_t at_us = source_us(batch, message);
+
+	measure->bytes[table] += message->big ? message->big->size : message->body.len;
+	if (at_us > 0 && (!measure->oldest_us[table] || at_us < measure->oldest_us[table]))
+		measure->oldest_us[table] = at_us;
+}
+
+static void add_sample(struct measure *measure, enum latency which, int64_t from_us, int64_t to_us, uint64_t weight)
+{
+	if (from_us > 0 && to_us > 0)
+		measure->samples[measure->sample_count++] = (struct latency_sample){ which, to_us - from_us, weight };
+}
+
+static void sample_message(struct measure *measure, const struct batch *batch, const struct message *message,
+                           int64_t committed_us, uint64_t weight)
+{
+	int64_t at_us = source_us(batch, message), published_us = 0;
+
+	if (message->publish.len && !publish_parse(message->publish, &published_us))
+		published_us = 0;
+	add_sample(measure, LATENCY_PUBLISH, at_us, published_us, weight);
+	add_sample(measure, LATENCY_RECEIVE, published_us, message->received_us, weight);
+	add_sample(measure, LATENCY_CHANGELOG, message->received_us, committed_us, weight);
+	add_sample(measure, LATENCY_LAG, at_us, committed_us, weight);
+}
+
+static void sample_batch(struct measure *measure, const struct batch *batch, int64_t committed_us)
+{
+	size_t step = batch->message_count / MEASURE_SAMPLES + 1;
+
+	for (size_t i = 0; i < batch->message_count; i += step) {
+		size_t left = batch->message_count - i;
+
+		sample_message(measure, batch, &batch->messages[i], committed_us, left < step ? left : step);
+	}
+	/* opened_ms is of the clock that never jumps. */
+	if (batch->message_count && batch->opened_ms)
+		add_sample(measure, LATENCY_BATCH, 1, 1 + (clock_mono_ms() - batch->opened_ms) * 1000, 1);
+}
+
+void measure_batch(struct measure *measure, const struct batch *batch, size_t table_count, struct batch_times *out)
+{
+	int64_t committed_us = clock_utc_us(), oldest_us = 0;
+
+	make_room(measure, table_count);
+	for (size_t i = 0; i < batch->message_count; i++)
+		count_message(measure, batch, &batch->messages[i]);
+	sample_batch(measure, batch, committed_us);
+	for (size_t i = 0; i <= table_count; i++) {
+		if (measure->oldest_us[i] && (!oldest_us || measure->oldest_us[i] < oldest_us))
+			oldest_us = measure->oldest_us[i];
+	}
+	*out = (struct batch_times){
+		.committed_us = committed_us,
+		.lag_us = oldest_us ? committed_us - oldest_us : -1,
+		.bytes = measure->bytes,
+		.oldest_us = measure->oldest_us,
+		.table_count = table_count,
+		.samples = measure->samples,
+		.sample_count = measure->sample_count,
+	};
+}

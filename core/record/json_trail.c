@@ -1,0 +1,277 @@
+/* Following a trail; see json_trail_private.h. */
+#include "record/json_trail_private.h"
+#include "record/json_walk_private.h"
+
+/* The child that comes next in the text, which becomes the first of its family; 0: none. */
+static uint32_t step_find(struct json_trail *trail, uint32_t parent, const char *at, const char *end)
+{
+	struct step *steps = trail->steps;
+	size_t left = (size_t)(end - at);
+	uint32_t before = 0;
+
+	for (uint32_t i = steps[parent].child; i; before = i, i = steps[i].next) {
+		if (steps[i].len > left || !bytes_equal(at, steps[i].text, steps[i].len))
+			continue;
+		if (before) {
+			steps[before].next = steps[i].next;
+			steps[i].next = steps[parent].child;
+			steps[parent].child = i;
+		}
+		return i;
+	}
+	return 0;
+}
+
+static void step_take(struct json_reader *r, const struct step *step)
+{
+	const char *begin = r->at;
+
+	for (uint8_t i = 0; i < step->closes; i++)
+		close_container(r);
+	if (step->opens)
+		open_container(r);
+	put(r, JSON_STRING, 0, begin + step->name_at, begin + step->name_at + step->name_len);
+	r->at = begin + step->len;
+}
+
+/* Texts are mostly short, and the marks of the ordinary walk are not kept here. */
+static bool follow_string(struct json_reader *r)
+{
+	const char *start = r->at + 1, *at = start;
+	struct json_end end;
+
+	for (; r->end - at >= JSON_BLOCK; at += JSON_BLOCK) {
+		json_mask mask = json_block_special(at);
+
+		if (!mask)
+			continue;
+		at += json_mask_first(mask);
+		if (*at != '"')
+			break;
+		put(r, JSON_STRING, 0, start, at);
+		r->at++;
+		return true;
+	}
+	end = json_string_end(start, r->end);
+	if (!put_ended(r, JSON_STRING, start, end))
+		return false;
+	r->at++;
+	return true;
+}
+
+/* One value that is not looked into. */
+static bool follow_nested(struct json_reader *r)
+{
+	uint32_t open = r->open;
+
+	r->open = JSON_NO_TOKEN;
+	json_walk(r, NULL, NULL, false);
+	r->open = open;
+	return r->fault == JSON_FINE;
+}
+
+/* Is everything closed here, and the text at its end? */
+static bool follow_end(struct json_reader *r)
+{
+	if ((size_t)(r->end - r->at) != r->depth)
+		return false;
+	for (uint32_t i = 0; i < r->depth; i++) {
+		if (r->at[i] != '}')
+			return false;
+	}
+	while (r->depth)
+		close_container(r);
+	return true;
+}
+
+enum value { VALUE_READ, VALUE_INSIDE, VALUE_LEFT, VALUE_FAULT };
+
+static enum value follow_container(struct json_reader *r, const struct step *step, const struct json_known *known,
+                                   void **out_id)
+{
+	size_t length;
+
+	if (step->is_known && known->recognise && *r->at == '{' && !*out_id) {
+		length = known->recognise(known->context, span_make(r->at, (size_t)(r->end - r->at)), out_id);
+		if (length) {
+			put(r, JSON_OBJECT, 0, r->at, r->at + length);
+			return VALUE_READ;
+		}
+	}
+	if (*r->at == '{' && r->depth < TRAIL_DEPTH && !step->is_known && r->end - r->at > 1 && r->at[1] != '}')
+		return VALUE_INSIDE;
+	return follow_nested(r) ? VALUE_READ : VALUE_FAULT;
+}
+
+static enum value follow_scalar(struct json_reader *r, char c)
+{
+	bool is_read;
+
+	if (c == '"')
+		is_read = follow_string(r);
+	else if (json_is_digit(c) || c == '-')
+		is_read = read_number(r);
+	else if (c == 'n' || c == 't' || c == 'f')
+		is_read = read_word(r);
+	else
+		return VALUE_LEFT;
+	return is_read ? VALUE_READ : VALUE_FAULT;
+}
+
+/* One member of any kind. */
+static __attribute__((noinline)) enum value follow_member(struct json_reader *r, struct json_doc *doc,
+                                                          const struct step *step, const struct json_known *known,
+                                                          void **out_id)
+{
+	char c;
+
+	ensure_room(r);
+	step_take(r, step);
+	doc->places[doc->place_count++] = r->count;
+	c = r->at < r->end ? *r->at : 0;
+	return c == '{' || c == '[' ? follow_container(r, step, known, out_id) : follow_scalar(r, c);
+}
+
+/* Digits up to what ends a number, with or without a fraction; NULL: looked at by others. */
+JSON_ALWAYS_INLINE const char *run_number(const char *at, uint8_t *flags)
+{
+	const char *digits = at + (*at == '-');
+	json_mask mask = json_block_no_digit(digits);
+	const char *behind = digits + (mask ? json_mask_first(mask) : JSON_BLOCK);
+
+	if (json_unlikely(!mask)) {
+		mask = json_block_no_digit(behind);
+		behind += mask ? json_mask_first(mask) : 0;
+	}
+	if (json_unlikely(behind == digits || (*digits == '0' && behind - digits > 1)))
+		return NULL;
+	if (*behind == '.') {
+		mask = json_block_no_digit(behind + 1);
+		if (!mask || json_mask_first(mask) == 0)
+			return NULL;
+		behind += 1 + json_mask_first(mask);
+		*flags = JSON_IS_FRACTION;
+	}
+	return ends_number(*behind) ? behind : NULL;
+}
+
+/* Text and escapes of one letter. */
+JSON_ALWAYS_INLINE const char *run_string(const char *at, const char *safe, uint8_t *flags)
+{
+	while (at < safe) {
+		json_mask mask = json_block_special(at);
+
+		if (!mask) {
+			at += JSON_BLOCK;
+			continue;
+		}
+		at += json_mask_first(mask);
+		if (json_likely(*at == '"'))
+			return at;
+		if (*at != '\\' || !json_is_letter_escape(at[1]))
+			return NULL;
+		*flags = JSON_HAS_ESCAPES;
+		at += 2;
+	}
+	return NULL;
+}
+
+JSON_ALWAYS_INLINE const char *run_word(const char *at, uint8_t *kind)
+{
+	*kind = *at == 'n' ? JSON_NULL : *at == 't' ? JSON_TRUE : JSON_FALSE;
+	if (*at == 'n')
+		return memcmp(at, "null", 4) == 0 ? at + 4 : NULL;
+	if (*at == 't')
+		return memcmp(at, "true", 4) == 0 ? at + 4 : NULL;
+	return memcmp(at, "false", 5) == 0 ? at + 5 : NULL;
+}
+
+#define RUN_BYTES (4 * JSON_BLOCK) /* far enough from the end for a number's blocks */
+
+static uint32_t run_most(const struct json_reader *r, const struct json_doc *doc)
+{
+	uint32_t tokens = (r->room - r->count) / 2, places = JSON_PLACES_MAX - doc->place_count;
+
+	return tokens < places ? tokens : places;
+}
+
+/* Member by member as long as all is as it was the last time and nothing special; returns the last step. The rest of
+ * the text, and what is special, is for follow_member. One long function, because its state must stay in registers. */
+static __attribute__((noinline)) uint32_t follow_run(struct json_reader *reader, const struct step *steps,
+                                                     uint32_t node, struct json_doc *doc)
+{
+	const char *const begin = reader->begin, *at = reader->at, *const safe = reader->end - RUN_BYTES;
+	uint32_t index = reader->count, *place = doc->places + doc->place_count;
+	struct json_token *t = reader->tokens + index;
+
+	if (reader->end - begin < RUN_BYTES)
+		return node;
+	for (uint32_t left = run_most(reader, doc); left; left--) {
+		const struct step *step = &steps[steps[node].child];
+		const char *start = at + step->len, *end;
+		uint8_t kind, flags = 0, quote = 0;
+
+		if (!step->is_simple || start > safe || !bytes_equal(at, step->text, step->len))
+			break;
+		if (*start == '"') {
+			quote = 1;
+			kind = JSON_STRING;
+			end = run_string(++start, reader->end - JSON_BLOCK, &flags);
+		} else if (json_is_digit(*start) || *start == '-') {
+			kind = JSON_NUMBER;
+			end = run_number(start, &flags);
+		} else {
+			end = run_word(start, &kind);
+		}
+		if (!end)
+			break;
+		t[0].start = (uint32_t)(at - begin) + step->name_at;
+		t[0].end = t[0].start + step->name_len;
+		t[0].next = ++index;
+		t[0].kind = JSON_STRING;
+		t[0].flags = 0;
+		t[0].unused = 0;
+		*place++ = index;
+		t[1].start = (uint32_t)(start - begin);
+		t[1].end = (uint32_t)(end - begin);
+		t[1].next = ++index;
+		t[1].kind = kind;
+		t[1].flags = flags;
+		t[1].unused = 0;
+		t += 2;
+		at = end + quote;
+		node = steps[node].child;
+	}
+	reader->at = at;
+	reader->count = index;
+	doc->place_count = (uint32_t)(place - doc->places);
+	return node;
+}
+
+enum json_followed json_trail_follow(struct json_reader *r, struct json_doc *doc, const struct json_known *known,
+                                     void **out_id)
+{
+	struct json_trail *trail = known->trail;
+	enum value value = VALUE_INSIDE;
+	uint32_t node = 0, next;
+
+	doc->place_count = 0;
+	while (value <= VALUE_INSIDE) {
+		if (value == VALUE_READ)
+			node = follow_run(r, trail->steps, node, doc);
+		next = doc->place_count < JSON_PLACES_MAX ? step_find(trail, node, r->at, r->end) : 0;
+		if (!next)
+			break;
+		value = follow_member(r, doc, &trail->steps[next], known, out_id);
+		node = next;
+	}
+	trail->is_stuck = trail->steps[node].is_stuck;
+	if (value == VALUE_FAULT)
+		return JSON_FOLLOWED;
+	if (value != VALUE_READ)
+		return JSON_LEFT_AT_VALUE;
+	if (!follow_end(r))
+		return JSON_LEFT_BEHIND;
+	doc->trail = trail->base + node;
+	return JSON_FOLLOWED;
+}

@@ -1,0 +1,130 @@
+"""A paused table: its messages wait in the store, the others go on, and afterwards nothing shows that it ever was paused."""
+import json
+import time
+
+import weir
+
+from test_replay import total, wait_for
+
+
+def events(first, last, table, lsn=1000):
+    return [weir.event({"id": i, "v": i * 2}, table=table, lsn=lsn + i) for i in range(first, last)]
+
+
+def changes(table):
+    return [weir.event({"id": i, "v": -i}, {"id": i}, table=table, lsn=2000 + i) for i in range(0, 20, 2)] + [
+        weir.event(None, {"id": i}, table=table, lsn=3000 + i) for i in range(0, 20, 5)]
+
+
+def by_table(home):
+    return {t["table"]: t for t in home.run("tables", "--json").lines}
+
+
+def add(home, *lists):
+    with open(home.file("feed.jsonl"), "a") as f:
+        for events_of in lists:
+            f.write(weir.feed(events_of, weir.id_key))
+
+
+def follow(home, **parameters):
+    home.run("job", "create", home.job("feed.jsonl", **parameters))
+    assert home.run("start", "shop").code == 0
+
+
+def begin(home, **parameters):
+    home.write("feed.jsonl", weir.feed(events(0, 10, "a") + events(0, 10, "b"), weir.id_key))
+    follow(home, **parameters)
+    wait_for(lambda: total(home, "written") == 20)
+    r = home.run("pause", "shop", "a", "--why", "ticket 4711", "--json")
+    assert r.code == 0 and r.last["state"] == "paused", r
+
+
+def never_paused():
+    with weir.Home() as home:
+        feed = events(0, 10, "a") + events(0, 10, "b") + events(10, 20, "a") + events(10, 20, "b") + changes("a") + changes("b")
+        home.replicate(home.write("feed.jsonl", weir.feed(feed, weir.id_key)))
+        return home.sql("select id, v from a order by id"), home.sql("select id, v from b order by id")
+
+
+def check_balance(home):
+    for t in by_table(home).values():
+        assert t["received"] == t["written"] + t["filtered"] + t["dead_lettered"] + t["parked"] + t["in_flight"], t
+
+
+def test_the_others_go_on_and_afterwards_it_is_as_if_nothing_had_been():
+    with weir.Home() as home:
+        begin(home)
+        add(home, events(10, 20, "a"), events(10, 20, "b"), changes("a"), changes("b"))
+        wait_for(lambda: by_table(home)["shop.b"]["written"] == 34 and by_table(home)["shop.a"]["parked"] == 24)
+        a = by_table(home)["shop.a"]
+        assert (a["state"], a["written"], a["received"], a["paused"]["why"]) == ("paused", 10, 34, "ticket 4711"), a
+        assert a["paused"]["who"] and a["paused"]["since"].startswith("20")
+        check_balance(home)
+        why = home.run("why", "a", "--json")
+        assert why.code == 0 and (why.last["state"], why.last["code"]) == ("paused", "paused"), why
+        assert why.last["next"][0] == "weir resume shop a" and "ticket 4711" in why.last["sentence"]
+        wait_for(lambda: len(home.sql("select 1 from b")) == 16)
+        assert len(home.sql("select 1 from a")) == 10
+        assert home.run("resume", "shop", "a", "--json").code == 0
+        wait_for(lambda: by_table(home)["shop.a"]["written"] == 34)
+        assert by_table(home)["shop.a"]["parked"] == 0 and by_table(home)["shop.a"]["state"] == "ok"
+        check_balance(home)
+        assert home.run("stop", "shop").code == 0
+        assert home.run("merge", "shop").code == 0
+        assert (home.sql("select id, v from a order by id"), home.sql("select id, v from b order by id")) == never_paused()
+        home.verify()
+
+
+def test_parked_messages_of_a_paused_table_do_not_keep_a_run_from_ending():
+    with weir.Home() as home:
+        begin(home)
+        assert home.run("stop", "shop").code == 0
+        add(home, events(10, 20, "a"), events(10, 20, "b"))
+        r = home.run("run", "shop", "--until-idle", "--json")
+        assert r.code == 0 and r.last["parked"] == 10 and r.last["balanced"], r
+        assert {t["table"]: t["state"] for t in r.last["tables"]} == {"shop.a": "paused", "shop.b": "ok"}
+        assert b"paused: since" in home.run("tables").out
+
+
+def test_a_full_park_stops_the_job():
+    with weir.Home() as home:
+        begin(home, parkBytes=1024)
+        add(home, events(10, 20, "b"), events(10, 40, "a"))
+        wait_for(lambda: home.run("job", "show", "shop", "--json").last["state"] == "needs you")
+        assert home.run("job", "show", "shop", "--json").last["code"] == "park_full"
+        check_balance(home)
+        assert home.run("resume", "shop", "a").code == 0
+        r = home.run("run", "shop", "--until-idle", "--json")
+        assert r.code == 0 and r.last["parked"] == 0 and r.last["received"] == 60, r
+        home.verify()
+
+
+def test_a_refused_row_of_a_paused_table_waits_too():
+    schema = {"a": {"primary_key": ["id"], "columns": {"id": {"bigquery": "INT64"}, "v": {"bigquery": "INT64"}}}}
+    with weir.Home() as home:
+        home.write("schema.json", json.dumps(schema))
+        begin(home, sourceSchema="schema.json")
+        add(home, [weir.event({"id": 50, "v": "no number"}, table="a", lsn=5000), weir.event({"id": 51, "v": 1}, table="a", lsn=5001)])
+        wait_for(lambda: total(home, "received") == 22)
+        check_balance(home)
+        home.run("resume", "shop", "a")
+        wait_for(lambda: total(home, "written") == 21 and total(home, "dead_lettered") == 1)
+        check_balance(home)
+
+
+def test_a_letter_of_a_paused_table_is_left():
+    schema = {"a": {"primary_key": ["id"], "columns": {"id": {"bigquery": "INT64"}, "v": {"bigquery": "INT64"}}}}
+    with weir.Home() as home:
+        home.write("schema.json", json.dumps(schema))
+        begin(home, sourceSchema="schema.json", schemaChanges="reject")
+        home.run("resume", "shop", "a")
+        add(home, [weir.event({"id": 50, "v": 1, "extra": "x"}, table="a", lsn=5000)])
+        wait_for(lambda: total(home, "dead_lettered") == 1)
+        home.run("pause", "shop", "a")
+        home.run("job", "set", "shop", "schemaChanges=add")
+        r = home.run("dlq", "replay", "--group", home.letters()[0]["group"], "--yes", "--json")
+        assert r.code == 0 and [r.last[k] for k in ("done", "no_effect", "failed_again", "left")] == [0, 0, 0, 1], r
+        assert home.letters()[0]["state"] == "new"
+        home.run("resume", "shop", "a")
+        r = home.run("dlq", "replay", "--group", home.letters()[0]["group"], "--yes", "--json")
+        assert r.code == 0 and r.last["done"] == 1, r

@@ -1,0 +1,201 @@
+/* Lines of journal and log for people: folded at the terminal's 79th column, whole in a pipe. */
+#include "cli/cli_private.h"
+
+#include "base/clean.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COLUMNS 79
+#define INDENT 20           /* of what is folded: behind the time */
+#define LINE_BYTES (1u << 20)
+
+static const char *word(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "";
+}
+
+static long long number(const json_t *object, const char *name)
+{
+	return (long long)json_integer_value(json_object_get(object, name));
+}
+
+/* Characters, not bytes. */
+static size_t width(const char *text, size_t len)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < len; i++)
+		count += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return count;
+}
+
+/* Words longer than a line stay whole: a cut name cannot be pasted. */
+static void print_folded(const char *text)
+{
+	size_t column = 0;
+
+	while (*text) {
+		size_t blanks = strspn(text, " "), len = strcspn(text + blanks, " ");
+		size_t wide = width(text + blanks, len);
+
+		if (column > INDENT && column + blanks + wide > COLUMNS) {
+			printf("\n%*s", INDENT, "");
+			column = INDENT;
+			blanks = 0;
+			text += strspn(text, " ");
+		}
+		printf("%.*s", (int)(blanks + len), text);
+		column += blanks + wide;
+		text += blanks + len;
+	}
+	putchar('\n');
+}
+
+static void print_line(const struct text *line)
+{
+	OWNED(text) clean = text_new(LINE_BYTES * 4);
+
+	clean_text(clean, text_span(line));
+	if (isatty(STDOUT_FILENO) == 1)
+		print_folded(clean->at);
+	else
+		puts(clean->at);
+	/* Lines that come one by one are wanted when they come. */
+	fflush(stdout);
+}
+
+/* "2026-11-30T02:37:30.123456Z" as "2026-11-30 02:37:30 ". */
+static void add_time(struct text *out, const json_t *line)
+{
+	const char *time = word(line, "time");
+
+	if (strlen(time) < 19)
+		text_add_format(out, "%-19s ", time);
+	else
+		text_add_format(out, "%.10s %.8s ", time, time + 11);
+}
+
+/*
+ * Journal
+ */
+
+/* How an act ended, in words. */
+static void add_end(struct text *out, const json_t *line)
+{
+	const char *phase = word(line, "phase");
+
+	if (strcmp(phase, "before") == 0)
+		text_add(out, ": begun, no end yet");
+	else if (strcmp(phase, "after") == 0 && !number(line, "exit"))
+		text_add(out, ": done");
+	else if (strcmp(phase, "after") == 0)
+		text_add_format(out, ": done, exit %lld", number(line, "exit"));
+	else
+		text_add_format(out, ": %s: %s: %s", phase, word(line, "code"), word(line, "message"));
+}
+
+static void add_change(struct text *out, const json_t *change)
+{
+	const char *before = word(change, "before"), *after = word(change, "after");
+
+	if (*before || *after)
+		text_add_format(out, " (%s -> %s)", *before ? before : "nothing", *after ? after : "nothing");
+}
+
+static void add_act(struct text *out, const json_t *line)
+{
+	const char *ssh = word(line, "ssh_as_client_said");
+
+	text_add(out, word(line, "text"));
+	add_end(out, line);
+	add_change(out, json_object_get(line, "change"));
+	if (*word(line, "why"))
+		text_add_format(out, ", \"%s\"", word(line, "why"));
+	if (*ssh)
+		text_add_format(out, " [ssh %.*s]", (int)strcspn(ssh, " "), ssh);
+}
+
+static void add_news(struct text *out, const json_t *line)
+{
+	const char *job = word(line, "job"), *table = word(line, "table");
+	bool is_note = strcmp(word(line, "kind"), "note") == 0;
+
+	/* "DATASET.TABLE" is the table of one job; "-" is none. */
+	if (*table && strcmp(table, "-") != 0)
+		text_add_format(out, "%s: ", table);
+	else if (*job)
+		text_add_format(out, "%s: ", job);
+	text_add_format(out, is_note ? "\"%s\"" : "%s", word(line, "text"));
+}
+
+void print_journal(const json_t *line, struct printer_state *state)
+{
+	OWNED(text) out = text_new(LINE_BYTES);
+
+	if (!line) {
+		puts("nothing in the journal");
+		return;
+	}
+	state->count++;
+	/* An act that has ended is told by its end. */
+	if (json_is_true(json_object_get(line, "ended")))
+		return;
+	add_time(out, line);
+	text_add_format(out, "%-8s ", word(line, "who"));
+	if (strcmp(word(line, "kind"), "act") == 0)
+		add_act(out, line);
+	else
+		add_news(out, line);
+	print_line(out);
+}
+
+/*
+ * Log
+ */
+
+static void add_field(struct text *out, const char *name, const json_t *value)
+{
+	if (json_is_string(value))
+		text_add_format(out, "  %s=%s", name, json_string_value(value));
+	else
+		text_add_format(out, "  %s=%lld", name, (long long)json_integer_value(value));
+}
+
+void print_log(const json_t *line, struct printer_state *state)
+{
+	OWNED(text) out = text_new(LINE_BYTES);
+	const char *name;
+	json_t *value;
+
+	if (!line) {
+		puts("nothing in the log");
+		return;
+	}
+	state->count++;
+	add_time(out, line);
+	text_add_format(out, "%-5s %s: ", word(line, "level"), word(line, "part"));
+	if (*word(line, "job"))
+		text_add_format(out, "%s: ", word(line, "job"));
+	text_add(out, word(line, "sentence"));
+	json_object_foreach(json_object_get(line, "fields"), name, value)
+		add_field(out, name, value);
+	print_line(out);
+}
+
+/* The journal lines before the first bad event, in the answer of `weir why`. */
+void print_journal_before(const json_t *lines)
+{
+	struct printer_state state = { 0 };
+	size_t i;
+	json_t *line;
+
+	if (json_array_size(lines))
+		puts("\nBefore it");
+	json_array_foreach(lines, i, line)
+		print_journal(line, &state);
+}

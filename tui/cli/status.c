@@ -1,0 +1,173 @@
+/* `weir status` for people: a line a job, under it why it stands so, what it does, and which tables are not ok. */
+#include "cli/cli_private.h"
+
+#include "base/clean.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INDENT "    "
+
+static const char *word(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "";
+}
+
+static long long number(const json_t *object, const char *name)
+{
+	return (long long)json_integer_value(json_object_get(object, name));
+}
+
+static const char *shown_state(const char *state)
+{
+	return strcmp(state, "needs you") == 0 ? "NEEDS YOU" : state;
+}
+
+/* "850ms", "4s", "3m", "2h", "5d": what fits into six columns. */
+static void time_text(double ms, char out[16])
+{
+	static const struct {
+		double unit_ms, until_ms;
+		const char *name;
+	} units[] = {
+		{ 1, 1000, "ms" },        { 1000, 120e3, "s" },       { 60e3, 7200e3, "m" },
+		{ 3600e3, 172800e3, "h" }, { 86400e3, 86400e5 * 10, "d" }, { 86400e3 * 365.25, 1e300, "y" },
+	};
+	size_t i = 0;
+
+	while (ms >= units[i].until_ms)
+		i++;
+	snprintf(out, 16, "%.0f%s", ms / units[i].unit_ms, units[i].name);
+}
+
+static void time_cell(const json_t *value)
+{
+	char text[16] = "-";
+
+	if (json_is_number(value))
+		time_text(json_number_value(value), text);
+	printf("%6s ", text);
+}
+
+/* "14", "2.1k", "350k", "1.2M". */
+static void rate_cell(double rate)
+{
+	if (rate < 1000)
+		printf("%6.*f ", rate > 0 && rate < 10 ? 1 : 0, rate);
+	else if (rate < 1e6)
+		printf("%5.*fk ", rate < 1e4 ? 1 : 0, rate / 1e3);
+	else
+		printf("%5.*fM ", rate < 1e7 ? 1 : 0, rate / 1e6);
+}
+
+static void print_cleaned(const char *text, int width)
+{
+	OWNED(text) clean = text_new(65536);
+
+	clean_text(clean, span_of(text));
+	printf("%-*s", width, clean->at);
+}
+
+static void print_latency(const json_t *latency)
+{
+	static const char *const legs[] = { "publish", "receive", "changelog", "replica" };
+	bool is_first = true;
+
+	for (size_t i = 0; i < sizeof(legs) / sizeof(legs[0]); i++) {
+		const json_t *leg = json_object_get(latency, legs[i]);
+		char p50[16], p99[16];
+
+		if (!leg)
+			continue;
+		time_text(json_number_value(json_object_get(leg, "p50_ms")), p50);
+		time_text(json_number_value(json_object_get(leg, "p99_ms")), p99);
+		printf("%s%s %s/%s", is_first ? INDENT "p50/p99: " : ", ", legs[i], p50, p99);
+		is_first = false;
+	}
+	if (!is_first)
+		putchar('\n');
+}
+
+static void print_activity(const json_t *activity)
+{
+	size_t i;
+	json_t *item;
+
+	json_array_foreach(activity, i, item) {
+		printf(INDENT "%-7s", word(item, "thread"));
+		print_cleaned(word(item, "doing"), 0);
+		if (json_is_string(json_object_get(item, "since")))
+			printf(" since %.8s", word(item, "since") + 11);
+		putchar('\n');
+	}
+}
+
+static void print_tables(const json_t *tables)
+{
+	size_t i;
+	json_t *table;
+
+	json_array_foreach(tables, i, table) {
+		if (strcmp(word(table, "state"), "ok") == 0)
+			continue;
+		printf(INDENT "%-11s ", shown_state(word(table, "state")));
+		print_cleaned(word(table, "table"), 24);
+		printf(" letters %lld, parked %lld\n", number(table, "dead_lettered"), number(table, "parked"));
+	}
+}
+
+static void print_status_line(const json_t *job, struct printer_state *state)
+{
+	const json_t *rates = json_object_get(job, "rates");
+
+	if (!state->count++)
+		puts("JOB                  STATE          LAG   IN/S  OUT/S  WAITING LETTERS  PARKED");
+	print_cleaned(word(job, "job"), 20);
+	printf(" %-11s ", shown_state(*word(job, "worst") ? word(job, "worst") : word(job, "state")));
+	time_cell(json_object_get(job, "lag_ms"));
+	rate_cell(json_number_value(json_object_get(rates, "received")));
+	rate_cell(json_number_value(json_object_get(rates, "written")));
+	printf("%8lld %7lld %7lld\n", number(job, "replica_waiting"), number(job, "dead_lettered"), number(job, "parked"));
+}
+
+static void print_reason(const json_t *job)
+{
+	if (!*word(job, "code"))
+		return;
+	printf(INDENT);
+	print_cleaned(word(job, "code"), 0);
+	printf(": ");
+	print_cleaned(word(job, "sentence"), 0);
+	putchar('\n');
+}
+
+static void print_metric(const json_t *metric, struct printer_state *state)
+{
+	OWNED(text) out = text_new(16u << 20);
+
+	exposition_text(metric, state->count++ ? state->last : "", out);
+	snprintf(state->last, sizeof(state->last), "%s", word(metric, "metric"));
+	fputs(out->at, stdout);
+}
+
+void print_status(const json_t *object, struct printer_state *state)
+{
+	if (!object) {
+		puts("no jobs");
+	} else if (json_object_get(object, "metric")) {
+		print_metric(object, state);
+	} else if (json_object_get(object, "step_s")) {
+		state->count++;
+		cli_print_json(object);
+	} else {
+		print_status_line(object, state);
+		print_reason(object);
+		print_activity(json_object_get(object, "activity"));
+		print_latency(json_object_get(object, "latency"));
+		print_tables(json_object_get(object, "tables"));
+	}
+}
