@@ -50,6 +50,7 @@ part unit 60 tests/unit.sh build
 part e2e 90 env WEIR_BUILD=build python3 tests/e2e/run.py
 part build-crash 60 build crash programs
 part crash 120 build/test-crash
+part property 60 env WEIR_BUILD=build/crash python3 tests/e2e/run.py -k property
 part tries 30 env WEIR_BUILD=build/crash WEIR_TRIES=${WEIR_TRIES:-100} python3 tests/e2e/run.py test_tries.py
 part build-asan 90 build asan programs unit
 part unit-asan 60 tests/unit.sh build/asan

@@ -44,7 +44,7 @@ struct log_setup {
 	uint64_t file_bytes;     /* 10 MiB, then weird.log becomes weird.log.1 */
 	int file_count;          /* 5, with the one that is written */
 	bool to_stderr;          /* with the priorities that systemd's journal reads */
-	/* Given each new line while the log is locked: it must not wait, nor log. NULL: nobody listens. */
+	/* Lent each new line while the log is locked: it must not wait, nor log. NULL: nobody listens. */
 	void (*on_line)(void *context, enum log_level level, const char *json);
 	void *context;
 };

@@ -38,6 +38,11 @@ void *memory_grow(void *old, size_t size)
 	return memory_check(realloc(old, size ? size : 1));
 }
 
+void memory_clear(void *at, size_t size)
+{
+	memset(at, 0, size);
+}
+
 char *memory_string(const char *text)
 {
 	return text ? memory_string_of(span_of(text)) : NULL;

@@ -133,6 +133,7 @@ static bool greet(struct client *client, struct error *err)
 struct client *client_open(const struct home *home, struct error *err)
 {
 	struct client *client;
+	struct error failure = { 0 };
 	int fd = connect_socket(home->socket);
 
 	if (fd < 0) {
@@ -143,8 +144,13 @@ struct client *client_open(const struct home *home, struct error *err)
 	client->fd = fd;
 	client->next_id = 1;
 	client->buffer = memory_alloc(FRAME_BYTES_MAX + 2);
-	if (!greet(client, err)) {
+	if (!greet(client, &failure)) {
 		client_close(client);
+		/* An engine that dies while it is greeted is none. */
+		if (strcmp(failure.code, "connection_lost") == 0)
+			fail(err, ERROR_UNREACHABLE, "engine_not_running", "the engine on '%s' went away", home->socket);
+		else
+			*err = failure;
 		return NULL;
 	}
 	return client;

@@ -43,7 +43,7 @@ static const char opening[] =
 	"* **Who may connect** is the kernel's word (peer uid), never the client's: the engine's own user and root.\n"
 	"* **Leaving** changes nothing for a job. A client that closes only its sending half is still answered.\n"
 	"* **Back-pressure**: an answer waits for its reader, and only the call's own thread waits with it. Up to 64 sessions\n"
-	"  (`too_many_sessions`), 1 MiB a session that is not read yet. A session that takes nothing for 30 seconds while it has\n"
+	"  (`too_many_sessions`), 1 MiB a session that is not read yet. A session that takes nothing for 10 seconds while it has\n"
 	"  subscribed or has sent more calls is closed; one that only keeps its answer waiting (a pager) after 10 minutes.\n"
 	"* What is not JSON, not an object, or a line over 1 MiB is `bad_frame`, and the session is closed.\n"
 	"* Control and bidi characters travel as `\\u` escapes.\n"

@@ -13,6 +13,7 @@
 
 #define START_WAIT_MS 10000
 #define START_POLL_MS 20
+#define START_AGAIN_MS 500
 
 static char *beside_us(void)
 {
@@ -102,15 +103,18 @@ static bool start(const struct home *home, const struct client_hooks *hooks, str
 
 struct client *client_open_or_start(const struct home *home, const struct client_hooks *hooks, struct error *err)
 {
-	int64_t until_ms = clock_mono_ms() + START_WAIT_MS;
+	int64_t until_ms = clock_mono_ms() + START_WAIT_MS, start_ms = 0;
 	struct error failure = { 0 };
 	struct client *client = client_open(home, &failure);
 
 	if (client || strcmp(failure.code, "engine_not_running") != 0)
 		goto answered;
-	if (!start(home, hooks, err))
-		return NULL;
+	/* A dying engine may still hold the lock: the one that was started gives up then, and another try is needed. Too many
+	 * do no harm, the lock lets only one in. */
 	do {
+		if (clock_mono_ms() >= start_ms && !start(home, hooks, err))
+			return NULL;
+		start_ms = clock_mono_ms() >= start_ms ? clock_mono_ms() + START_AGAIN_MS : start_ms;
 		clock_sleep_ms(START_POLL_MS);
 		failure = (struct error){ 0 };
 		client = client_open(home, &failure);

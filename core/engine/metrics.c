@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define RATE_SECONDS 10
+#define RATE_SECONDS 5
 #define MINUTE_MS 60000
 
 const struct metric metric_table[METRICS] = {

@@ -56,7 +56,7 @@ struct job_metrics {
 /* Everything below: under engine->lock. */
 void metrics_of_table(const struct table_progress *table, int64_t now_us, struct metric_values *out);
 void metrics_of_job(struct progress *progress, int64_t now_us, struct metric_values *out);
-/* A second, the mean of the last ten. */
+/* A second, the mean of the last five. */
 double metrics_rate(const struct job_metrics *metrics, enum metric_id id);
 /* All metrics, or those of one job (`only`), as lines of the call (metrics_send.c); takes the lock itself. */
 bool metrics_send(struct call *call, const char *only, struct error *err);

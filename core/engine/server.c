@@ -18,7 +18,7 @@
 /* A reader that takes nothing for so long is closed: a pager may keep an answer for a while, but a session that also
  * watches events or has sent more calls has no reason to. */
 #define STALL_PAGER_MS (10 * 60 * 1000)
-#define STALL_MS (30 * 1000)
+#define STALL_MS (10 * 1000)
 #define LAST_WORDS_MS 2000 /* for answers that are being written when the engine ends */
 
 int session_fd(const struct session *session)

@@ -66,7 +66,9 @@ struct message *batch_add_message(struct batch *batch)
 
 	assert(batch->message_count < BATCH_RECORDS_MAX);
 	batch->message_count++;
-	*message = (struct message){ .table = TABLE_NONE, .fate = MESSAGE_OPEN };
+	memory_clear(message, sizeof(*message));
+	message->table = TABLE_NONE;
+	message->fate = MESSAGE_OPEN;
 	return message;
 }
 
@@ -82,7 +84,9 @@ struct record *batch_add_record(struct batch *batch, struct message *of)
 		of->first_record = (uint32_t)batch->record_count;
 	of->record_count++;
 	batch->record_count++;
-	*record = (struct record){ .message = (uint32_t)index, .table = of->table };
+	memory_clear(record, sizeof(*record));
+	record->message = (uint32_t)index;
+	record->table = of->table;
 	return record;
 }
 

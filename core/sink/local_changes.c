@@ -105,8 +105,8 @@ static bool rows_fit(const struct merger *merger, bool is_kept)
 
 static bool step_fits(const struct merger *merger, const struct step *step)
 {
-	return (uint64_t)(step->end - merger->sieve.base) < merger->limits.changes && merger->sieve.used < merger->limits.sieve_bytes &&
-	       !sieve_is_full(&merger->sieve, step->end + 1);
+	return (uint64_t)(step->end - merger->sieve.base) < merger->limits.changes &&
+	       merger->sieve.used < merger->limits.sieve_bytes && !sieve_is_full(&merger->sieve, step->end + 1);
 }
 
 enum reading { READ_ON, READ_ALL, READ_ENOUGH };
@@ -128,7 +128,8 @@ static enum reading read_on(struct merger *merger, const struct step *step)
 	return READ_ON;
 }
 
-static bool piece_take(struct merger *merger, struct step *step, sqlite3_stmt *stmt, enum reading *out, struct error *err)
+static bool piece_take(struct merger *merger, struct step *step, sqlite3_stmt *stmt, enum reading *out,
+                       struct error *err)
 {
 	bool had_rows = merger->sieve.has_rows, has_row = false;
 	int count = 0;

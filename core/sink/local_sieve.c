@@ -28,7 +28,7 @@ void sieve_drop_rows(struct sieve *sieve)
 	sieve->has_rows = false;
 }
 
-/* In one piece: growing by doubling would leave as much again behind in the allocator. What is not used costs nothing. */
+/* In one piece: doubling would leave as much again behind in the allocator. What is not used costs nothing. */
 void sieve_reserve(struct sieve *sieve, size_t changes, size_t bytes)
 {
 	if (changes > sieve->room) {

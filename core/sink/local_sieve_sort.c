@@ -53,7 +53,8 @@ static int key_compare(struct span a, struct span b, const struct table_schema *
 {
 	struct span x[KEY_PARTS_MAX], y[KEY_PARTS_MAX];
 	bool has_parts = schema->key_count <= KEY_PARTS_MAX;
-	bool has_x = has_parts && key_decode(a, x, schema->key_count), has_y = has_parts && key_decode(b, y, schema->key_count);
+	bool has_x = has_parts && key_decode(a, x, schema->key_count);
+	bool has_y = has_parts && key_decode(b, y, schema->key_count);
 	int order = 0;
 
 	if (has_x != has_y)

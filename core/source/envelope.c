@@ -291,10 +291,12 @@ static bool read_body(struct envelope_reader *reader, struct arena *arena, const
 /* A message that is refused here keeps the whole line: nothing of it is lost. */
 void envelope_read(struct envelope_reader *reader, struct batch *batch, struct message *message, struct span line)
 {
-	struct envelope envelope = { 0 };
-	struct message found = { 0 };
+	struct envelope envelope;
+	struct message found;
 	bool fits, is_bad = false;
 
+	memory_clear(&envelope, sizeof(envelope));
+	memory_clear(&found, sizeof(found));
 	message->body = line;
 	if (!find_members(reader, line, batch->arena, &envelope) ||
 	    !read_head(reader, batch->arena, &envelope, &found, &fits))

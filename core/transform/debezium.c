@@ -143,9 +143,7 @@ static bool event_parse(struct debezium *d, struct event *e)
 
 static void event_start(struct event *e, struct batch *batch, struct message *message)
 {
-	memset(e, 0, offsetof(struct event, top));
-	fields_clear(e->top, FIELDS);
-	fields_clear(e->fields, FIELDS);
+	memory_clear(e, sizeof(*e));
 	e->batch = batch;
 	e->message = message;
 }

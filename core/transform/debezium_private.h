@@ -70,7 +70,6 @@ extern const struct field_name envelope_fields[], source_fields[];
 
 /* The order of the kind of object this seems to be. */
 struct member_order *order_choose(struct member_order *orders, const struct json_doc *doc, uint32_t object);
-void fields_clear(struct value *fields, size_t count);
 
 /* The plan of this object among `plans`, used up to now or not. */
 struct field_plan *field_plan_choose(struct field_plan *plans, const struct json_doc *doc);

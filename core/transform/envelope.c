@@ -46,7 +46,7 @@ static bool envelope_transaction(struct debezium *d, struct event *e)
 		return true;
 	struct value fields[FIELDS];
 
-	fields_clear(fields, FIELDS);
+	memory_clear(fields, sizeof(fields));
 	fields_read(&d->transaction_order, source_fields, e->doc, e->top[FIELD_TRANSACTION].token, fields, e->batch->arena,
 	            &is_new);
 	e->fields[FIELD_TOTAL_ORDER] = fields[FIELD_TOTAL_ORDER];
@@ -251,7 +251,7 @@ bool event_apply(struct debezium *d, struct event *e)
 			empty_apply(d, e);
 			return e->message->fate != MESSAGE_REFUSED;
 		}
-		fields_clear(e->top, FIELDS);
+		memory_clear(e->top, sizeof(e->top));
 		members = root_read(d, e, &is_new);
 	}
 	return object_apply(d, e, members, is_new);

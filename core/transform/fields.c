@@ -90,12 +90,6 @@ struct member_order *order_choose(struct member_order *orders, const struct json
 	return &orders[first.len ? (first.len * 7 + (unsigned char)first.at[0]) % ROOT_ORDERS : 0];
 }
 
-/* Out of line, because compilers clear what they know the size of by a slow string instruction. */
-void fields_clear(struct value *fields, size_t count)
-{
-	memset(fields, 0, count * sizeof(*fields));
-}
-
 size_t fields_read(struct member_order *order, const struct field_name *names, const struct json_doc *doc,
                    uint32_t object, struct value out[FIELDS], struct arena *arena, bool *out_new_order)
 {

@@ -44,7 +44,9 @@ class Result:
 
     @property
     def last(self):
-        return self.lines[-1]
+        lines = self.lines
+        assert lines, self
+        return lines[-1]
 
     @property
     def error(self):

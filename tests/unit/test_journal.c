@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "engine/engine.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -298,6 +299,32 @@ static void an_event_cut_inside_a_character_is_still_a_line(void **state)
 	json_decref(lines);
 }
 
+static void *tell_many(void *context)
+{
+	struct place *place = context;
+
+	for (int i = 0; i < 50; i++)
+		journal_event(&place->engine, "orders", NULL, "something", "told by one of many threads");
+	return NULL;
+}
+
+static void threads_tell_while_somebody_reads(void **state)
+{
+	struct place *place = *state;
+	pthread_t tellers[4];
+	json_t *lines;
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&tellers[i], NULL, tell_many, place);
+	for (int i = 0; i < 10; i++)
+		json_decref(read_lines(place, (struct journal_filter){ .limit = 20 }));
+	for (int i = 0; i < 4; i++)
+		pthread_join(tellers[i], NULL);
+	lines = read_lines(place, (struct journal_filter){ 0 });
+	assert_int_equal(json_array_size(lines), 200);
+	json_decref(lines);
+}
+
 static void expect_time(const char *text, const char *expected)
 {
 	int64_t now_us, us;
@@ -351,6 +378,7 @@ int main(void)
 		JOURNAL_TEST(filters_choose_job_table_word_and_time),
 		JOURNAL_TEST(half_a_line_is_left_out_and_the_next_one_is_whole),
 		JOURNAL_TEST(a_journal_that_was_taken_away_begins_anew),
+		JOURNAL_TEST(threads_tell_while_somebody_reads),
 		JOURNAL_TEST(an_event_cut_inside_a_character_is_still_a_line),
 		cmocka_unit_test(times_are_read_as_operators_type_them),
 	};

@@ -42,8 +42,12 @@ static void check_order(struct sieve *sieve, const char *const *texts, size_t co
 
 static void numbers_are_ordered_by_value_and_before_texts(void **state)
 {
-	static const char *const given[] = { "9", "abc", "10", "-3", "1x", "9223372036854775807", "-9223372036854775808", "0" };
-	static const char *const ordered[] = { "-9223372036854775808", "-3", "0", "9", "10", "9223372036854775807", "1x", "abc" };
+	static const char *const given[] = {
+		"9", "abc", "10", "-3", "1x", "9223372036854775807", "-9223372036854775808", "0",
+	};
+	static const char *const ordered[] = {
+		"-9223372036854775808", "-3", "0", "9", "10", "9223372036854775807", "1x", "abc",
+	};
 	struct batch *batch = batch_new();
 	struct sieve sieve = { 0 };
 
@@ -59,8 +63,12 @@ static void numbers_are_ordered_by_value_and_before_texts(void **state)
 
 static void texts_are_ordered_by_bytes_beyond_the_first_eight(void **state)
 {
-	static const char *const given[] = { "customer-2", "customer-10", "", "customer", "\xff\xff\xff\xff\xff\xff\xff\xff", "b" };
-	static const char *const ordered[] = { "", "b", "customer", "customer-10", "customer-2", "\xff\xff\xff\xff\xff\xff\xff\xff" };
+	static const char *const given[] = {
+		"customer-2", "customer-10", "", "customer", "\xff\xff\xff\xff\xff\xff\xff\xff", "b",
+	};
+	static const char *const ordered[] = {
+		"", "b", "customer", "customer-10", "customer-2", "\xff\xff\xff\xff\xff\xff\xff\xff",
+	};
 	struct batch *batch = batch_new();
 	struct sieve sieve = { 0 };
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -317,6 +318,46 @@ static void waiting_ends_with_a_line_or_with_time(void **state)
 	log_close(log);
 }
 
+static void *write_many(void *context)
+{
+	struct log *log = context;
+
+	for (int i = 0; i < 200; i++) {
+		log_info(log, "a", "orders", "one of many", FIELD_INT("n", i));
+		log_warn(log, "a", "orders", "the same failure");
+	}
+	return NULL;
+}
+
+/* A follower beside four threads that write into files that rotate: each line is seen once, or told as skipped. */
+static void threads_write_while_somebody_follows(void **state)
+{
+	char *folder = scratch();
+	struct log *log = log_open(&(struct log_setup){ .folder = folder, .ring_lines = 50, .file_bytes = 2000 });
+	pthread_t writers[4];
+	uint64_t seq = 0, skipped, seen = 0;
+	char *json;
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		pthread_create(&writers[i], NULL, write_many, log);
+	while (seen < 801) {
+		assert_true(log_wait(log, seq, 20000));
+		while ((json = log_next(log, &all, &seq, &skipped))) {
+			seen += 1 + skipped;
+			free(json);
+		}
+		seen += skipped;
+		log_tick(log, clock_mono_ms());
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(writers[i], NULL);
+	assert_int_equal(seen, 801);
+	assert_int_equal(seq, 801);
+	log_close(log);
+	scratch_free(folder);
+}
+
 static void levels_have_names(void **state)
 {
 	enum log_level level;
@@ -347,6 +388,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_was_taken_away_is_made_again),
 		cmocka_unit_test(a_home_that_is_gone_does_not_come_back),
 		cmocka_unit_test(waiting_ends_with_a_line_or_with_time),
+		cmocka_unit_test(threads_write_while_somebody_follows),
 		cmocka_unit_test(levels_have_names),
 	};
 

@@ -43,6 +43,7 @@ void cli_print_text(const char *text)
 }
 
 struct output {
+	bool has_answer; /* at least one object came */
 	const struct command_line *line;
 	struct printer_state state;
 	void (*print)(const json_t *object, struct printer_state *state);
@@ -52,6 +53,7 @@ static void on_line(void *context, const json_t *object)
 {
 	struct output *output = context;
 
+	output->has_answer = true;
 	if (output->line->is_json || !output->print) {
 		cli_print_json(object);
 		/* Lines that come one by one are wanted when they come. */
@@ -62,17 +64,30 @@ static void on_line(void *context, const json_t *object)
 	}
 }
 
+static bool call_once(const struct home *home, const struct command_line *line, const char *call,
+                      const struct client_hooks *hooks, int *out_status, struct error *err)
+{
+	struct client *client = client_open_or_start(home, hooks, err);
+	bool is_fine = client && client_call(client, call, json_incref(line->args), hooks, out_status, err);
+
+	client_close(client);
+	return is_fine;
+}
+
 int cli_engine_command(const struct home *home, const struct command_line *line, const char *call)
 {
 	struct output output = { .line = line,
 		                 .print = printer_find((enum command_id)(line->command - command_table)) };
 	struct client_hooks hooks = { .on_line = on_line, .on_note = cli_note, .context = &output };
 	struct error err = { 0 };
-	struct client *client = client_open_or_start(home, &hooks, &err);
 	int status = 0;
-	bool is_fine = client && client_call(client, call, json_incref(line->args), &hooks, &status, &err);
+	bool is_fine = call_once(home, line, call, &hooks, &status, &err);
 
-	client_close(client);
+	/* The engine died before it said anything: a question may be put to the next one, an act not. */
+	if (!is_fine && !output.has_answer && line->command->access == VIEW && strcmp(err.code, "connection_lost") == 0) {
+		err = (struct error){ 0 };
+		is_fine = call_once(home, line, call, &hooks, &status, &err);
+	}
 	if (!is_fine)
 		return cli_complain(&err, line);
 	if (!line->is_json && !output.state.count && output.print)

@@ -173,8 +173,8 @@ static void print_why(const json_t *why, struct printer_state *state)
 	state->count++;
 	cli_print_text(word(why, "table"));
 	printf(" (job %s): ", word(why, "job"));
-	state_cell(why);
-	printf("%s\n\n", word(why, "code"));
+	printf("%s%s%s\n\n", strcmp(word(why, "state"), "needs you") == 0 ? "NEEDS YOU" : word(why, "state"),
+	       *word(why, "code") ? "   " : "", word(why, "code"));
 	cli_print_text(word(why, "sentence"));
 	putchar('\n');
 	if (json_is_object(first))

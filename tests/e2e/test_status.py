@@ -1,0 +1,161 @@
+"""`weir status`: how jobs stand, what they do, metrics for a scraper, what they were."""
+import json
+import os
+import re
+import time
+
+import weir
+
+EVENTS = [weir.event({"id": i, "n": i}, lsn=100 + i) for i in range(10)]
+BAD = '{"id":"99","data":{"payload":"neither"}}\n'
+
+
+def begin(home, name, feed, **parameters):
+    for args in (("job", "create", home.job(feed, name, changeLogDataset=name + "_log", replicaDataset=name, **parameters)), ("start", name)):
+        r = home.run(*args)
+        assert r.code == 0, r
+
+
+def wait_for(home, is_there, *args, tries=100):
+    for _ in range(tries):
+        r = home.run("status", *args, "--json")
+        if r.out and is_there(r.lines):
+            return r.lines
+        time.sleep(0.1)
+    raise AssertionError("never came: %r" % r)
+
+
+def test_no_jobs():
+    with weir.Home() as home:
+        r = home.run("status")
+        assert r.code == 0 and r.out == b"no jobs\n", r
+        r = home.run("status", "--json")
+        assert r.code == 0 and r.out == b"", r
+
+
+def test_worst_first_with_what_each_does():
+    with weir.Home() as home:
+        good = home.write("good", weir.feed(EVENTS, weir.id_key))
+        bad = home.write("bad", weir.feed(EVENTS, weir.id_key) + BAD)
+        begin(home, "a_good", good)
+        begin(home, "z_bad", bad)
+        home.run("job", "create", home.job(good, "m_never", changeLogDataset="m_log", replicaDataset="m"))
+        lines = wait_for(home, lambda l: sum(j["received"] for j in l) == 21 and all(j["latency"].get("replica", {"count": 0})["count"] == 10 for j in l[:2]))
+        assert [j["job"] for j in lines] == ["z_bad", "a_good", "m_never"], lines
+        assert [j["worst"] for j in lines] == ["needs you", "ok", "stopped"], lines
+        for job in lines[:2]:
+            doing = {a["thread"]: a for a in job["activity"]}
+            assert doing["reader"]["doing"] == "reading" and doing["writer"]["doing"] == "waiting for records", doing
+            assert doing["merger"]["doing"] == "waiting for changes" and doing["merger"]["since"].endswith("Z"), doing
+            assert job["latency"]["changelog"]["count"] >= 10 and job["latency"]["replica"]["count"] == 10, job
+            assert job["latency"]["changelog"]["p50_ms"] <= job["latency"]["changelog"]["p99_ms"] <= job["latency"]["changelog"]["max_ms"], job
+            assert 0 <= job["age_ms"] < 5000, job
+        assert lines[2]["activity"] == [], lines[2]
+        r = home.run("status")
+        assert r.code == 1 and r.out.startswith(b"JOB ") and b"z_bad                NEEDS YOU" in r.out, r
+        assert all(len(line) < 80 for line in r.out.decode().splitlines()), r
+        r = home.run("status", "a_good", "--json")
+        assert r.code == 0 and len(r.lines) == 1 and r.last["job"] == "a_good", r
+        r = home.run("status", "nobody", "--json")
+        assert r.code == 78 and r.error["code"] == "job_unknown", r
+
+
+SAMPLE = re.compile(r'^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{(?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\["\\n])*",?)*\})? (-?[0-9.e+-]+|\+Inf|NaN)$')
+
+
+def read_metrics(text):
+    """A reader of the text form: {name: (kind, {labels: value})}; fails at anything that a scraper would not take."""
+    families, current, samples = {}, None, {}
+    for line in text.splitlines():
+        if line.startswith("# HELP "):
+            current = line.split(" ")[2]
+            assert current not in families, "a family in two pieces: " + current
+            families[current] = None
+        elif line.startswith("# TYPE "):
+            assert line.split(" ")[2] == current
+            families[current] = line.split(" ")[3]
+        else:
+            m = SAMPLE.match(line)
+            assert m, line
+            name = m.group(1)
+            assert name == current or families[current] == "histogram" and name in (current + "_bucket", current + "_sum", current + "_count"), line
+            key = (name, m.group(2) or "")
+            assert key not in samples, line
+            samples[key] = float(m.group(3))
+    assert text.endswith("\n")
+    return families, samples
+
+
+def test_metrics_as_a_scraper_reads_them():
+    with weir.Home() as home:
+        feed = home.write("feed", weir.feed(EVENTS, weir.id_key) + BAD)
+        begin(home, "shop", feed)
+        home.run("job", "create", home.job(feed, "other", changeLogDataset="o_log", replicaDataset="o"))
+        wait_for(home, lambda l: l[0]["received"] == 11 and l[0]["replica_waiting"] == 0)
+        r = home.run("status", "--metrics")
+        assert r.code == 0, r
+        families, samples = read_metrics(r.out.decode())
+        at = '{job="shop",table="shop.t"}'
+        assert samples["weir_received_messages_total", at] == 10 and samples["weir_written_messages_total", at] == 10, samples
+        assert samples["weir_dead_lettered_messages_total", '{job="shop",table="-"}'] == 1, samples
+        assert samples["weir_job_state", '{job="shop",state="ok"}'] == 1 and samples["weir_job_state", '{job="other",state="stopped"}'] == 1
+        assert samples["weir_job_running", '{job="shop"}'] == 1 and samples["weir_job_running", '{job="other"}'] == 0
+        assert families["weir_batch_seconds"] == "histogram" and samples["weir_batch_seconds_count", '{job="shop"}'] >= 1
+        before = 0
+        for (name, labels), value in samples.items():
+            if name == "weir_changelog_delay_seconds_bucket" and 'job="shop"' in labels:
+                assert value >= before
+                before = value
+        assert before == samples["weir_changelog_delay_seconds_count", '{job="shop"}'] == 11
+        assert samples["weir_engine_running_jobs", ""] == 1 and samples["weir_engine_resident_bytes", ""] > 1e6
+        # Stopped, the counters stay: a scraper must not see a job vanish.
+        assert home.run("stop", "shop").code == 0
+        families, samples = read_metrics(home.run("status", "--metrics").out.decode())
+        assert samples["weir_received_messages_total", at] == 10 and samples["weir_job_running", '{job="shop"}'] == 0
+        with open(os.path.join(weir.ROOT, "core", "engine", "metrics.def")) as f:
+            names = re.findall(r'^METRIC\(\w+, "(\w+)"', f.read(), re.M)
+        assert sorted(names) == sorted(families), set(names) ^ set(families)
+
+
+def test_history_adds_up():
+    with weir.Home() as home:
+        feed = home.write("feed", "")
+        begin(home, "shop", feed)
+        for i in range(3):
+            time.sleep(1.2)
+            with open(feed, "a") as f:
+                f.write(weir.feed([weir.event({"id": 10 * i + k, "n": k}, lsn=1000 + 10 * i + k) for k in range(10)], weir.id_key))
+        wait_for(home, lambda l: l[0]["received"] == 30)
+        time.sleep(2.2)
+        lines = home.run("status", "shop", "--history", "--json").lines
+        seconds = next(l for l in lines if l["step_s"] == 1)
+        assert sum(seconds["values"]["received"]) == 30 and len(seconds["values"]["received"]) == seconds["count"], lines
+
+
+def test_a_full_disk_is_what_it_waits_for():
+    """The writer waits; status says for what and since when."""
+    import shutil
+    import subprocess
+    if os.getuid() != 0 or not os.path.exists("/proc/mounts"):
+        raise weir.Skip("only root can mount a small disk")
+    with weir.Home() as home:
+        os.makedirs(home.state)
+        disk = os.path.join(home.path, "disk")
+        os.makedirs(disk)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", disk], stderr=subprocess.PIPE).returncode != 0:
+            raise weir.Skip("mounting is not allowed here")
+        try:
+            os.symlink(disk, os.path.join(home.state, "warehouse"))
+            rows = [weir.event({"id": i, "text": "x" * 2000}, lsn=100 + i) for i in range(3000)]
+            begin(home, "shop", home.write("feed", weir.feed(rows, weir.id_key)))
+            try:
+                lines = wait_for(home, lambda l: l[0]["state"] == "waiting")
+            except AssertionError as why:
+                raise weir.Skip("the disk did not fill here: %.200s" % why)
+            waits = [a for a in lines[0]["activity"] if a["thread"] == "job"]
+            assert waits and "disk_full" in waits[0]["doing"] and waits[0]["since"], lines
+            assert b"WAITING" in home.run("status").out.upper()
+        finally:
+            home.end_engine()
+            time.sleep(0.2)
+            subprocess.run(["umount", "-l", disk], check=False)
