@@ -1,6 +1,6 @@
 /*
  * How long something took, many times: counts in buckets that grow by a fourth
- * of a power of two, so that a percentile is right within a fifth, from a
+ * of a power of two, so that a percentile is right within a fourth, from a
  * microsecond to years, in 2 KiB.
  */
 #ifndef WEIR_BASE_HISTOGRAM_H

@@ -65,6 +65,7 @@ bool call_dispatch(struct call *call, const char *name, struct error *err)
 {
 	int id = find_command(name);
 
+	peer_name(&call->peer);
 	if (id < 0)
 		return fail(err, ERROR_USAGE, "unknown_command", "this engine has no command '%.60s'", name);
 	if (call->access < command_table[id].access)

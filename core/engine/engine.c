@@ -107,6 +107,8 @@ void engine_close(struct engine *engine)
 {
 	jobs_close(engine);
 	server_close_all(engine);
+	/* A call that was under way may have begun one more; its thread wakes us with its last breath. */
+	jobs_close(engine);
 	records_close(engine);
 	if (engine->listen_fd >= 0)
 		unlink(engine->home->socket);

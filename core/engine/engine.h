@@ -91,6 +91,8 @@ void records_close(struct engine *engine);
  * met for the first time. The last two are the hooks of run_setup; `context` is the job. */
 void job_tell_begin(struct job *job);
 void job_tell_end(struct job *job);
+/* It ran when the last engine ended, and cannot start now. */
+void job_tell_refused(struct engine *engine, const char *job, const struct error *why);
 void job_tell_state(void *context, enum job_state state, const char *code, const char *sentence);
 void job_tell_event(void *context, const char *table, const char *code, const char *sentence);
 
@@ -102,12 +104,12 @@ void engine_stop(struct engine *engine); /* drain all jobs, then end the loop */
 /* Who called: the kernel's word for uid and pid, the client's own for where it comes from. */
 struct peer {
 	int64_t uid, pid;
-	char user[64];
+	char user[64];  /* "" until peer_name */
 	char ssh[128];  /* SSH_CONNECTION as the client said, or "" */
 };
 
-/* Fills all but `ssh`. */
-void peer_fill(struct peer *peer, int64_t uid, int64_t pid);
+/* Looks the user's name up, which may wait for a directory of users: by the call's own thread. */
+void peer_name(struct peer *peer);
 void peer_set_ssh(struct peer *peer, const char *ssh);
 
 /*

@@ -31,14 +31,20 @@ static const char *end_words(const struct job *job, const char **out_code)
 	return wish == RUN_STOP ? "job stopped after the batch that was being written" : "job stopped: nothing more to read";
 }
 
+void job_tell_refused(struct engine *engine, const char *job, const struct error *why)
+{
+	char sentence[640];
+
+	snprintf(sentence, sizeof(sentence), "job needs you: %s: %s", why->code, why->message);
+	journal_event(engine, job, NULL, "job_needs_you", sentence);
+}
+
 void job_tell_end(struct job *job)
 {
 	const char *code, *words;
-	char sentence[640];
 
 	if (job->failure.kind != ERROR_NONE) {
-		snprintf(sentence, sizeof(sentence), "job needs you: %s: %s", job->failure.code, job->failure.message);
-		journal_event(job->engine, job->options->name, NULL, "job_needs_you", sentence);
+		job_tell_refused(job->engine, job->options->name, &job->failure);
 		return;
 	}
 	words = end_words(job, &code);

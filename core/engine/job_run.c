@@ -324,8 +324,10 @@ static void *restore_main(void *context)
 			job_begin(engine, options, &run, &err);
 		else
 			job_options_free(options);
-		if (err.kind != ERROR_NONE)
+		if (err.kind != ERROR_NONE) {
+			job_tell_refused(engine, json_string_value(name), &err);
 			job_keep_state(engine->home, json_string_value(name), STATE_NEEDS_YOU, err.code, err.message, &err);
+		}
 	}
 	json_decref(names);
 	return NULL;

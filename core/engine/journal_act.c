@@ -228,8 +228,10 @@ void journal_act_end(struct call *call, const struct command *command, bool is_f
 {
 	json_t *line;
 
-	if (!call->engine->journal || !call->act)
+	if (!call->engine->journal || !call->act) {
+		forget_act(call);
 		return;
+	}
 	line = act_line(call, command, call->act, is_fine ? "after" : "failed");
 	add_outcome(call, line, is_fine, err);
 	log_info(call->engine->log, "session", json_string_value(json_object_get(line, "job")), command->name,

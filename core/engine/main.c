@@ -116,7 +116,7 @@ static int run_own(const struct home *home, const struct command_line *line)
 		.show_progress = has_live ? show_progress : NULL,
 		.context = &own,
 	};
-	peer_fill(&own.call.peer, geteuid(), getpid());
+	own.call.peer = (struct peer){ .uid = geteuid(), .pid = getpid() };
 	peer_set_ssh(&own.call.peer, getenv("SSH_CONNECTION"));
 	pthread_create(&thread, NULL, own_main, &own);
 	engine_loop(&engine, &own.is_done);

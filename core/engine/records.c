@@ -17,16 +17,17 @@
  * Who
  */
 
-void peer_fill(struct peer *peer, int64_t uid, int64_t pid)
+void peer_name(struct peer *peer)
 {
 	char buffer[4096];
 	struct passwd entry, *found = NULL;
 
-	*peer = (struct peer){ .uid = uid, .pid = pid };
-	if (getpwuid_r((uid_t)uid, &entry, buffer, sizeof(buffer), &found) == 0 && found && utf8_is_valid(span_of(found->pw_name)))
+	if (peer->user[0])
+		return;
+	if (getpwuid_r((uid_t)peer->uid, &entry, buffer, sizeof(buffer), &found) == 0 && found && utf8_is_valid(span_of(found->pw_name)))
 		snprintf(peer->user, sizeof(peer->user), "%s", found->pw_name);
 	else
-		snprintf(peer->user, sizeof(peer->user), "uid %lld", (long long)uid);
+		snprintf(peer->user, sizeof(peer->user), "uid %lld", (long long)peer->uid);
 }
 
 /* The client's own word: only what such a text may hold is kept. */

@@ -63,10 +63,10 @@ static bool is_confirmed(struct call *call, const char *name, int64_t group, str
 	bool is_fine = dlq && dlq_replay_ahead(dlq, group, &fit, &unfit, err);
 
 	dlq_close(dlq);
-	if (!is_fine || call_flag(call, "yes"))
+	if (!is_fine || !fit || call_flag(call, "yes"))
 		return is_fine;
-	return fail(err, ERROR_USAGE, "replay_not_confirmed", "%llu letters of group %lld of job '%s' would be replayed%s",
-	            (unsigned long long)fit, (long long)group, name, fit ? "" : ": none is new or failed again");
+	return fail(err, ERROR_USAGE, "replay_not_confirmed", "%llu letters of group %lld of job '%s' would be replayed",
+	            (unsigned long long)fit, (long long)group, name);
 }
 
 /* A job that ended while its replay stood open: what is claimed is freed here. */
@@ -129,9 +129,9 @@ static void say_result(struct call *call, const struct replay_view *view)
 
 	/* Also to one who has cancelled: how far it came is what they wait for. */
 	call->send_line(call, json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:I}", "run", (json_int_t)run->run, "done",
-	                          (json_int_t)run->done, "no_effect", (json_int_t)run->no_effect, "failed_again",
-	                          (json_int_t)run->failed_again, "left", (json_int_t)run->left, "job",
-	                          call_text_or(call, "job", ""), "group", (json_int_t)run->group));
+	                                (json_int_t)run->done, "no_effect", (json_int_t)run->no_effect, "failed_again",
+	                                (json_int_t)run->failed_again, "left", (json_int_t)run->left, "job",
+	                                call_text_or(call, "job", ""), "group", (json_int_t)run->group));
 	tell_unfit(call, run->unfit);
 	if (run->left > run->unfit)
 		call_note(call, "%llu letters were not replayed and are as they were",

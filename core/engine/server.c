@@ -5,6 +5,7 @@
  */
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "engine/session_private.h"
 
 #include <errno.h>
@@ -78,9 +79,9 @@ static bool peer_access(int fd, enum access *out, struct peer *out_peer)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
 		return false;
+	*out_peer = (struct peer){ .uid = peer.uid, .pid = peer.pid };
 	if (peer.uid != 0 && peer.uid != geteuid())
 		return false;
-	peer_fill(out_peer, peer.uid, peer.pid);
 	*out = ADMIN;
 	return true;
 }
@@ -113,10 +114,12 @@ void server_accept(struct engine *engine)
 	if (fd < 0)
 		return;
 	if (!peer_access(fd, &access, &peer)) {
+		log_warn(engine->log, "session", NULL, "a stranger was sent away", FIELD_INT("uid", peer.uid));
 		close(fd);
 		return;
 	}
 	if (engine->session_count >= SESSIONS_MAX) {
+		log_warn(engine->log, "session", NULL, "too many sessions, one was sent away", FIELD_TEXT("code", "too_many_sessions"));
 		send_away(fd);
 		return;
 	}

@@ -130,6 +130,7 @@ struct batch {
 	struct source_position end;
 	int64_t opened_ms;
 	bool is_last;                 /* the source has no more */
+	bool is_committed;            /* set by the writer: its source may be told when the batch comes back */
 	int64_t replay;               /* the run whose letters it holds; 0: it is of the job's source */
 	bool ends_replay;             /* the run's last batch, maybe without a message */
 	bool has_rows_committed;      /* of a replay: only the letters' states are still to be written */

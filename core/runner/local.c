@@ -15,7 +15,8 @@
 #include <stdlib.h>
 
 #define BATCHES 4          /* one being filled, one being written, two between */
-#define IDLE_WAIT_MS 200   /* how soon a reader without input sees the drain flag */
+#define IDLE_WAIT_MS 100   /* how soon a reader without input sees the drain flag, and after long rest */
+#define IDLE_WAIT_MOST_MS 500
 #define PACED_BATCHES_A_S 10 /* a paced run moves in small steps */
 #define LETTERS_LOOK_MS 10 /* how soon letters that wait for their time are looked at again */
 #define RETRY_FIRST_MS 100
@@ -28,6 +29,7 @@ struct local {
 	struct merge_thread *merge;
 	pthread_t reader;
 	struct letters *letters;    /* the reader's */
+	int64_t idle_wait_ms;       /* the reader's: of the next pull */
 	bool source_has_ended;      /* the reader's; letters may still be read */
 	struct error reader_error;  /* read after the reader has ended */
 	bool reader_failed;
@@ -68,6 +70,11 @@ static void keep_pace(const struct local *local, int64_t begun_ms, uint64_t mess
 		clock_sleep_ms(20);
 }
 
+static int64_t longer_wait(int64_t wait_ms, int64_t most_ms)
+{
+	return wait_ms * 2 < most_ms ? wait_ms * 2 : most_ms;
+}
+
 static uint64_t body_bytes(const struct batch *batch)
 {
 	uint64_t bytes = 0;
@@ -79,7 +86,7 @@ static uint64_t body_bytes(const struct batch *batch)
 
 static void read_source(struct local *local, struct batch *batch, uint64_t *messages)
 {
-	int64_t until_ms = letters_wait_until_ms(local->letters, clock_mono_ms() + IDLE_WAIT_MS);
+	int64_t until_ms = letters_wait_until_ms(local->letters, clock_mono_ms() + local->idle_wait_ms);
 
 	if (local->source_has_ended) {
 		clock_sleep_ms(LETTERS_LOOK_MS);
@@ -88,6 +95,7 @@ static void read_source(struct local *local, struct batch *batch, uint64_t *mess
 	if (!pipeline_fill(local->pipeline, batch, until_ms, &local->reader_error))
 		local->reader_failed = true;
 	*messages += batch->message_count;
+	local->idle_wait_ms = batch->message_count ? IDLE_WAIT_MS : longer_wait(local->idle_wait_ms, IDLE_WAIT_MOST_MS);
 	progress_taken(local->setup->progress, batch->message_count, body_bytes(batch));
 	local->source_has_ended = batch->is_last;
 }
@@ -99,11 +107,24 @@ static bool has_read_all(const struct local *local)
 	       (!local->setup->is_replay || letters_have_ended(local->letters));
 }
 
+/* A batch that comes back was committed: now its source may be told. One that cannot be told now is told with the next;
+ * until then the source only gives again what is known to be a repeat. */
+static void confirm(struct pipeline *p, struct batch *batch, struct error *err)
+{
+	if (batch->is_committed && !batch->replay && p->source)
+		p->source->ops->confirm(p->source, &batch->end, err);
+	if (batch->is_committed)
+		crash_point(confirmed);
+	batch->is_committed = false;
+}
+
 /* True: the reader goes on. */
 static bool read_batch(struct local *local, struct batch *batch, uint64_t *messages)
 {
 	bool ends = run_should_end(local->setup);
+	struct error ignored = { 0 };
 
+	confirm(local->pipeline, batch, &ignored);
 	batch_reset(batch);
 	if (!ends && letters_have_turn(local->letters, !local->source_has_ended))
 		letters_fill(local->letters, batch);
@@ -122,6 +143,7 @@ static void *reader_main(void *context)
 	uint64_t messages = 0;
 	void *batch;
 
+	local->idle_wait_ms = IDLE_WAIT_MS;
 	while (mailbox_take(local->empty, &batch, -1) == MAIL_TAKEN && read_batch(local, batch, &messages))
 		keep_pace(local, begun_ms, messages);
 	letters_free(local->letters);
@@ -132,11 +154,6 @@ static void *reader_main(void *context)
 /*
  * Writer
  */
-
-static int64_t next_wait(int64_t wait_ms)
-{
-	return wait_ms * 2 < RETRY_MOST_MS ? wait_ms * 2 : RETRY_MOST_MS;
-}
 
 /* Sleeps in short pieces, so that a stop is seen. */
 static void sleep_patiently(const struct local *local, int64_t wait_ms)
@@ -149,8 +166,9 @@ static void sleep_patiently(const struct local *local, int64_t wait_ms)
 
 static bool write_batch(struct local *local, struct batch *batch, struct error *err)
 {
-	return batch->replay ? pipeline_write_replay(local->pipeline, batch, local->setup->desk, err)
-	                     : pipeline_write(local->pipeline, batch, err);
+	batch->is_committed = batch->replay ? pipeline_write_replay(local->pipeline, batch, local->setup->desk, err)
+	                                    : pipeline_write(local->pipeline, batch, err);
+	return batch->is_committed;
 }
 
 /* A full disk or a locked file is waited for, however long: the batch is kept and nothing is confirmed. */
@@ -169,7 +187,7 @@ static bool write_with_patience(struct local *local, struct batch *batch, struct
 			run_say(local->setup, STATE_WAITING, failure.code, failure.message);
 		has_waited = true;
 		sleep_patiently(local, wait_ms);
-		wait_ms = next_wait(wait_ms);
+		wait_ms = longer_wait(wait_ms, RETRY_MOST_MS);
 		failure = (struct error){ 0 };
 	}
 	if (has_waited)
@@ -184,13 +202,13 @@ static bool write_batches(struct local *local, struct error *err)
 	while (mailbox_take(local->filled, &item, -1) == MAIL_TAKEN) {
 		struct batch *batch = item;
 
-		if (!write_with_patience(local, batch, err))
-			return false;
-		crash_point(confirmed);
-		merge_thread_wake(local->merge, batch->record_count);
+		bool is_fine = write_with_patience(local, batch, err);
+
+		if (batch->is_committed)
+			merge_thread_wake(local->merge, batch->record_count);
 		if (mailbox_post(local->empty, batch, -1) != MAIL_TAKEN)
 			batch_free(batch);
-		if (merge_thread_failed(local->merge, err))
+		if (!is_fine || merge_thread_failed(local->merge, err))
 			return false;
 	}
 	return true;
@@ -204,12 +222,16 @@ static void end_reader(struct local *local)
 	pthread_join(local->reader, NULL);
 }
 
-static void free_batches(struct mailbox *box)
+/* The reader has ended: the last commits are confirmed here. */
+static void free_batches(struct local *local, struct mailbox *box)
 {
+	struct error ignored = { 0 };
 	void *batch;
 
-	while (mailbox_take(box, &batch, 0) == MAIL_TAKEN)
+	while (mailbox_take(box, &batch, 0) == MAIL_TAKEN) {
+		confirm(local->pipeline, batch, &ignored);
 		batch_free(batch);
+	}
 	mailbox_free(box);
 }
 
@@ -226,8 +248,8 @@ static bool run_threads(struct local *local, struct error *err)
 	pthread_create(&local->reader, NULL, reader_main, local);
 	is_fine = write_batches(local, err);
 	end_reader(local);
-	free_batches(local->empty);
-	free_batches(local->filled);
+	free_batches(local, local->empty);
+	free_batches(local, local->filled);
 	if (is_fine && local->reader_failed) {
 		*err = local->reader_error;
 		is_fine = false;

@@ -15,6 +15,7 @@
 #define FEED_BLOCK_BYTES (256u << 10) /* below a block of the batch's arena, which is 1 MiB; larger gains nothing */
 #define FEED_BIG_HEAD_BYTES (64u << 10)
 #define FEED_POLL_MS 50
+#define FEED_POLL_MOST_MS 500 /* when nothing has come for long */
 
 /*
  * Bytes that are read but not pulled. They lie in the arena of the batch that is
@@ -62,6 +63,7 @@ struct feed {
 	struct source source;
 	char *path;
 	char *big_folder;
+	int64_t poll_ms;      /* until a file without more bytes is looked at again */
 	bool is_file;         /* has positions; else stdin, a FIFO: once read, gone */
 	bool is_followed;
 	bool is_truncated;    /* the last line was left unread */

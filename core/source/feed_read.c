@@ -72,15 +72,30 @@ static enum feed_more look_at_file(struct feed *feed, struct arena *arena, struc
 	return how ? changed(feed, how, err) : FEED_NOTHING;
 }
 
+/* A feed at rest is looked at ever less often: a hundred of them cost almost nothing. */
+static void feed_doze(struct feed *feed, int64_t left_ms)
+{
+	if (feed->poll_ms < FEED_POLL_MS)
+		feed->poll_ms = FEED_POLL_MS;
+	clock_sleep_ms(left_ms < feed->poll_ms ? left_ms : feed->poll_ms);
+	if (feed->poll_ms < FEED_POLL_MOST_MS)
+		feed->poll_ms *= 2;
+}
+
 static enum feed_more follow_file(struct feed *feed, struct arena *arena, int64_t until_ms, struct error *err)
 {
 	for (;;) {
 		enum feed_more more = look_at_file(feed, arena, err);
 		int64_t left_ms = until_ms - clock_mono_ms();
 
+		if (more != FEED_NOTHING)
+			feed->poll_ms = FEED_POLL_MS;
 		if (more != FEED_NOTHING || left_ms <= 0)
 			return more;
-		clock_sleep_ms(left_ms < FEED_POLL_MS ? left_ms : FEED_POLL_MS);
+		feed_doze(feed, left_ms);
+		/* The next pull looks first: looking at both ends of a wait would be twice as dear. */
+		if (clock_mono_ms() >= until_ms)
+			return more;
 	}
 }
 

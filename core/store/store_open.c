@@ -15,12 +15,23 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define BUSY_MS 5000
+#define LOOKASIDE_BYTES 256
+#define LOOKASIDE_SLOTS 32
+
+/* A job at rest holds half a dozen connections. SQLite would fill 100 KiB for each before it is needed, pages and small
+ * pieces; of a hundred such jobs little else would be seen. */
+static void library_configure(void)
+{
+	sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
+	sqlite3_config(SQLITE_CONFIG_LOOKASIDE, LOOKASIDE_BYTES, LOOKASIDE_SLOTS);
+}
 
 static bool store_configure(struct store *store, struct error *err)
 {
@@ -38,8 +49,10 @@ struct store *store_connect(const char *path, const char *real, enum store_mode 
 {
 	int flags = SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
 	            (mode == STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct store *store = memory_zalloc(sizeof(*store));
 
+	pthread_once(&once, library_configure);
 	store->path = memory_string(path);
 	store->kind = kind;
 	if (sqlite3_open_v2(real, &store->db, flags, NULL) != SQLITE_OK) {

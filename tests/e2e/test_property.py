@@ -235,3 +235,15 @@ def test_random_histories_killed():
     kills = check("histories_killed", lambda rng: Case(rng, rng.choice(("merge", "merge", "upsert")), rng.random() < 0.5, kills=rng.randrange(1, 4)))
     print("     %d kills" % kills)
     assert kills or COUNT < 10 or not HAS_SWITCHES
+
+
+def test_a_truncate_before_any_row_hides_what_comes_late():
+    """Upsert mode knows no key of the table yet; what the truncate hides stays hidden, also in the next run."""
+    truncate, late, newer = weir.event(None, None, op="t", lsn=50), weir.event({"id": 1, "v": 1}, lsn=40), weir.event({"id": 2, "v": 2}, lsn=60)
+    with weir.Home() as home:
+        feed = home.write("feed", weir.feed([truncate], weir.id_key))
+        upsert = {"replicationMode": "upsert", "changeLogDataset": None}
+        assert home.replicate(feed, **upsert)["dead_lettered"] == 0
+        home.write("feed", weir.feed([truncate, late, newer], weir.id_key))
+        assert home.replicate(feed, **upsert)["written"] == 3
+        assert home.sql("select id, v from t") == [(2, 2)]

@@ -2,7 +2,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import tarfile
 import time
@@ -272,6 +271,20 @@ def test_secrets_in_job_files_and_arguments_stay_out():
         for name in ("journal.jsonl", "logs/weird.log"):
             with open(os.path.join(home.state, name)) as f:
                 assert "s3cr3t" not in f.read(), name
+
+
+def test_a_stranger_who_tries_is_told_in_the_log():
+    with weir.Home() as home:
+        if os.getuid() != 0:
+            raise weir.Skip("only root can play another user")
+        ran(home)
+        assert home.run("tables").code == 0
+        subprocess.run(["chmod", "-R", "a+rwX", home.path], check=True)
+        code = "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.recv(1)"
+        for _ in range(20):
+            subprocess.run(["python3", "-c", code, os.path.join(home.state, "weird.sock")], user=65534, group=65534, stderr=subprocess.DEVNULL)
+        told = [l for l in logs(home) if l["sentence"] == "a stranger was sent away"]
+        assert len(told) == 1 and told[0]["level"] == "warn" and told[0]["fields"] == {"uid": 65534}, told
 
 
 def test_a_stranger_sees_nothing_of_the_records():

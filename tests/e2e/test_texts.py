@@ -71,3 +71,9 @@ def test_a_collision_in_words():
 
 def test_reasons_in_words():
     check("explain")
+
+
+def test_an_argument_that_is_no_text_is_said_in_json_too():
+    with weir.Home() as home:
+        r = home.run("dlq", "list", "--json", os.fsdecode(b"\xff"))
+        assert r.code == 2 and r.error["code"] == "bad_argument" and "\\xff" in r.error["message"], r

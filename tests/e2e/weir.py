@@ -87,7 +87,10 @@ class Home:
         try:
             with open(os.path.join(self.state, "weird.lock")) as f:
                 pid = int(f.read())
-            os.kill(pid, signal.SIGKILL)
+            # An engine that has ended leaves its number there, and it may be another process's by now.
+            with open("/proc/%d/environ" % pid, "rb") as f:
+                if ("WEIR_HOME=" + self.state).encode() in f.read().split(b"\0"):
+                    os.kill(pid, signal.SIGKILL)
         except (OSError, ValueError):
             pass
 

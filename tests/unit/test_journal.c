@@ -32,7 +32,8 @@ static int begin(void **state)
 	place->path = path_join(place->folder, "journal.jsonl");
 	place->engine.journal = journal_open(place->path, NULL, NULL);
 	place->call = (struct call){ .engine = &place->engine, .args = json_object(), .access = ADMIN };
-	peer_fill(&place->call.peer, 0, 77);
+	place->call.peer = (struct peer){ .uid = 0, .pid = 77 };
+	peer_name(&place->call.peer);
 	peer_set_ssh(&place->call.peer, "10.0.0.1 5000 10.0.0.2 22");
 	*state = place;
 	return 0;
@@ -197,10 +198,9 @@ static void a_setting_tells_both_sides(void **state)
 
 static void what_the_client_says_of_ssh_is_numbers_only(void **state)
 {
-	struct peer peer;
+	struct peer peer = { 0 };
 
 	(void)state;
-	peer_fill(&peer, 0, 1);
 	peer_set_ssh(&peer, "\033[31mroot");
 	assert_string_equal(peer.ssh, "");
 	peer_set_ssh(&peer, "fe80::1%25 5000 ::1 22");

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 int cli_complain(const struct error *err, const struct command_line *line)
@@ -40,6 +41,32 @@ void cli_print_text(const char *text)
 
 	clean_text(clean, span_of(text ? text : ""));
 	fputs(clean->at, stdout);
+}
+
+static size_t terminal_width(void)
+{
+	struct winsize size;
+
+	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : SIZE_MAX;
+}
+
+void cli_print_wrapped(const char *text, size_t indent)
+{
+	OWNED(text) clean = text_new(4u << 20);
+	size_t width = terminal_width(), column = indent;
+
+	clean_text(clean, span_of(text ? text : ""));
+	for (const char *at = clean->at; *at;) {
+		size_t len = strcspn(at, " ");
+
+		if (column > indent && column + 1 + len > width)
+			column = (size_t)printf("\n%*s", (int)indent, "") - 1;
+		else if (column > indent)
+			column += (size_t)printf(" ");
+		column += (size_t)printf("%.*s", (int)len, at);
+		at += len + strspn(at + len, " ");
+	}
+	putchar('\n');
 }
 
 struct output {

@@ -12,6 +12,8 @@ void cli_note(void *context, const char *note);
 void cli_print_json(const json_t *object);
 /* Text from outside: cleaned. */
 void cli_print_text(const char *text);
+/* A paragraph, cleaned, and a newline. On a terminal it breaks between words; `indent` columns stand before it already. */
+void cli_print_wrapped(const char *text, size_t indent);
 
 /*
  * Printers: objects of the engine's answer as lines for people.

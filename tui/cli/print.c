@@ -29,7 +29,7 @@ static void cell(const json_t *object, const char *name, int width)
 
 static void last_cell(const json_t *object, const char *name)
 {
-	cli_print_text(word(object, name));
+	cli_print_text(*word(object, name) ? word(object, name) : "-");
 	putchar('\n');
 }
 
@@ -39,11 +39,11 @@ static void time_cell(const json_t *object, const char *name)
 	printf("%-19.19s ", word(object, name));
 }
 
-static void state_cell(const json_t *object)
+static void state_cell(const json_t *object, int width)
 {
 	const char *state = word(object, "state");
 
-	printf("%-11s ", strcmp(state, "needs you") == 0 ? "NEEDS YOU" : state);
+	printf("%-*s ", width, strcmp(state, "needs you") == 0 ? "NEEDS YOU" : state);
 }
 
 static void print_group(const json_t *group, struct printer_state *state)
@@ -53,13 +53,12 @@ static void print_group(const json_t *group, struct printer_state *state)
 		return;
 	}
 	if (!state->count++)
-		puts("GROUP  COUNT STATE       CODE                     TABLE                    COLUMN       SAMPLE"); /* the id of one of its letters */
-	printf("%5lld %6lld ", number(group, "group"), number(group, "count"));
-	state_cell(group);
-	cell(group, "code", 24);
-	cell(group, "table", 24);
-	cell(group, "column", 12);
-	printf("%6lld\n", number(group, "sample"));
+		puts("GROUP   COUNT STATE        CODE                   TABLE              COLUMN");
+	printf("%5lld %7lld ", number(group, "group"), number(group, "count"));
+	state_cell(group, 12);
+	cell(group, "code", 22);
+	cell(group, "table", 18);
+	last_cell(group, "column");
 }
 
 static void print_letter(const json_t *letter, struct printer_state *state)
@@ -71,12 +70,14 @@ static void print_letter(const json_t *letter, struct printer_state *state)
 		return;
 	}
 	if (!state->count++)
-		puts("   ID    LINE FIRST               STATE       CODE                     TABLE                    MESSAGE");
+		puts("   ID    LINE FIRST               STATE        CODE                  TABLE");
 	printf("%5lld %7lld ", number(letter, "id"), number(source, "line"));
 	time_cell(letter, "first");
-	state_cell(letter);
-	cell(letter, "code", 24);
-	cell(letter, "table", 24);
+	state_cell(letter, 12);
+	cell(letter, "code", 21);
+	last_cell(letter, "table");
+	/* The sentence is what matters most: on a line of its own it is never cut. */
+	printf("      ");
 	last_cell(letter, "message");
 }
 
@@ -148,10 +149,10 @@ static void print_table(const json_t *table, struct printer_state *state)
 		return;
 	}
 	if (!state->count++)
-		puts("TABLE                    STATE         RECEIVED    WRITTEN FILTERED LETTERS  PARKED JOB");
-	cell(table, "table", 24);
-	state_cell(table);
-	printf("%10lld %10lld %8lld %7lld %7lld ", number(table, "received"), number(table, "written"),
+		puts("TABLE              STATE        RECEIVED   WRITTEN FILTERED LETTERS PARKED JOB");
+	cell(table, "table", 18);
+	state_cell(table, 11);
+	printf("%9lld %9lld %8lld %7lld %6lld ", number(table, "received"), number(table, "written"),
 	       number(table, "filtered"), number(table, "dead_lettered"), number(table, "parked"));
 	last_cell(table, "job");
 	print_paused(json_object_get(table, "paused"));
@@ -175,18 +176,18 @@ static void print_why(const json_t *why, struct printer_state *state)
 	printf(" (job %s): ", word(why, "job"));
 	printf("%s%s%s\n\n", strcmp(word(why, "state"), "needs you") == 0 ? "NEEDS YOU" : word(why, "state"),
 	       *word(why, "code") ? "   " : "", word(why, "code"));
-	cli_print_text(word(why, "sentence"));
-	putchar('\n');
-	if (json_is_object(first))
-		printf("\nFirst bad event: letter %lld, line %lld, %s, key %s\n", number(first, "id"),
-		       number(json_object_get(first, "source"), "line"), word(first, "first"), word(first, "key"));
+	cli_print_wrapped(word(why, "sentence"), 0);
+	if (json_is_object(first)) {
+		printf("\nFirst bad event: letter %lld, line %lld, %.19s, key ", number(first, "id"),
+		       number(json_object_get(first, "source"), "line"), word(first, "first"));
+		last_cell(first, "key");
+	}
 	print_journal_before(json_object_get(why, "before"));
 	if (json_array_size(json_object_get(why, "next")))
 		puts("\nWhat you can do");
 	json_array_foreach(json_object_get(why, "next"), i, step) {
 		printf("  %zu. ", i + 1);
-		cli_print_text(json_string_value(step));
-		putchar('\n');
+		cli_print_wrapped(json_string_value(step), 5);
 	}
 }
 
@@ -237,10 +238,10 @@ static void print_job(const json_t *job, struct printer_state *state)
 		return;
 	}
 	if (!state->count++)
-		puts("JOB                      STATE         RECEIVED    WRITTEN FILTERED LETTERS  PARKED REASON");
-	cell(job, "job", 24);
-	state_cell(job);
-	printf("%10lld %10lld %8lld %7lld %7lld ", number(job, "received"), number(job, "written"),
+		puts("JOB              STATE        RECEIVED   WRITTEN FILTERED LETTERS PARKED REASON");
+	cell(job, "job", 16);
+	state_cell(job, 11);
+	printf("%9lld %9lld %8lld %7lld %6lld ", number(job, "received"), number(job, "written"),
 	       number(job, "filtered"), number(job, "dead_lettered"), number(job, "parked"));
 	last_cell(job, "code");
 }
@@ -297,7 +298,8 @@ static void print_act(const json_t *act, struct printer_state *state)
 	printf("%s ", kind);
 	cli_print_text(word(act, kind));
 	printf(": %s%s", word(act, "state"), *word(act, "sentence") ? ": " : "");
-	last_cell(act, "sentence");
+	cli_print_text(word(act, "sentence"));
+	putchar('\n');
 }
 
 static const struct {
