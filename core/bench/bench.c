@@ -33,8 +33,13 @@ static const struct bench_row rows[] = {
 	{
 		.name = "feed_memory", .unit = "mib", .order = LESS_IS_BETTER, .rows = MILLION, .run = bench_feed_memory,
 	},
-	{ .name = "idle_jobs" },
-	{ .name = "idle_jobs_cpu" },
+	{
+		.name = "idle_jobs", .unit = "mib", .order = LESS_IS_BETTER, .rows = MILLION, .run = bench_idle_jobs,
+	},
+	{
+		.name = "idle_jobs_cpu", .unit = "percent_of_core", .order = LESS_IS_BETTER, .rows = MILLION,
+		.run = bench_idle_jobs_cpu,
+	},
 	{ .name = "grpc_echo" },
 	{ .name = "bigquery" },
 	{ .name = "console_start" },

@@ -55,6 +55,8 @@ bool bench_changelog(struct bench *bench, const struct bench_row *row, struct be
 bool bench_replica(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 bool bench_feed_memory(struct bench *bench, const struct bench_row *row, struct bench_result *out,
                        struct error *err);
+bool bench_idle_jobs(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
+bool bench_idle_jobs_cpu(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 
 /*
  * The folder, the disk, the signals (bench_place.c).
@@ -69,6 +71,14 @@ bool bench_has_room(const struct bench *bench, const struct bench_row *row, uint
 void bench_settle(void); /* what earlier work has left unwritten must not slow the next */
 double bench_now_s(void);
 double bench_cpu_s(void); /* of this process, user and system */
+
+/*
+ * Engines of their own (bench_process.c), with the folder as their home.
+ */
+/* `arguments` are weird's, ended by NULL. The caller waits for it. */
+bool bench_spawn(const struct bench *bench, char *const *arguments, pid_t *out_pid, struct error *err);
+/* The number behind `name` in one of /proc's small texts, or 0. */
+uint64_t bench_proc_number(const char *path, const char *name);
 
 /*
  * Feeds and jobs (bench_job.c).

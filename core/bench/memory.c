@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -31,23 +30,6 @@ struct watched {
 	uint64_t peak_kib, quarter_kib;
 	int status;
 };
-
-/* The number behind `name` in one of /proc's small texts, or 0. */
-static uint64_t proc_number(const char *path, const char *name)
-{
-	char line[256];
-	size_t len = strlen(name);
-	uint64_t number = 0;
-	FILE *file = fopen(path, "re");
-
-	while (file && fgets(line, sizeof(line), file)) {
-		if (strncmp(line, name, len) == 0)
-			number = strtoull(line + len, NULL, 10);
-	}
-	if (file)
-		fclose(file);
-	return number;
-}
 
 /* Which of its descriptors is the feed. */
 static void find_feed(struct watched *watched, const char *feed)
@@ -76,12 +58,12 @@ static void look(struct watched *watched, const char *feed)
 	uint64_t peak_kib;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)watched->pid);
-	peak_kib = proc_number(path, "VmHWM:");
+	peak_kib = bench_proc_number(path, "VmHWM:");
 	if (peak_kib > watched->peak_kib)
 		watched->peak_kib = peak_kib;
 	if (!watched->fdinfo[0])
 		find_feed(watched, feed);
-	else if (!watched->quarter_kib && proc_number(watched->fdinfo, "pos:") >= watched->feed_bytes / 4)
+	else if (!watched->quarter_kib && bench_proc_number(watched->fdinfo, "pos:") >= watched->feed_bytes / 4)
 		watched->quarter_kib = watched->peak_kib;
 }
 
@@ -101,62 +83,17 @@ static bool watch(struct bench *bench, struct watched *watched, const char *feed
 	return true;
 }
 
-/* The environment with our folder as its home. `home` is lent to the result. */
-static char **environment(char *home)
-{
-	size_t count = 0, kept = 1;
-	char **made;
-
-	while (environ[count])
-		count++;
-	made = memory_alloc((count + 2) * sizeof(*made));
-	made[0] = home;
-	for (size_t i = 0; i < count; i++) {
-		if (strncmp(environ[i], "WEIR_HOME=", 10) != 0)
-			made[kept++] = environ[i];
-	}
-	made[kept] = NULL;
-	return made;
-}
-
-/* Signals are blocked here and a ^C reaches the whole group: the child gets neither, we end it ourselves. */
-static int spawn(pid_t *out, char *const *arguments, char *const *names)
-{
-	posix_spawnattr_t attributes;
-	posix_spawn_file_actions_t actions;
-	sigset_t none;
-	int number;
-
-	sigemptyset(&none);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	number = posix_spawn(out, "/proc/self/exe", &actions, &attributes, arguments, names);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attributes);
-	return number;
-}
-
 static bool run_engine(const struct bench *bench, const struct bench_job *job, struct watched *watched,
                        struct error *err)
 {
-	char *home = memory_alloc(strlen(bench->folder) + sizeof("WEIR_HOME="));
 	char program[] = "weird", run[] = "--run", idle[] = "--until-idle", json[] = "--json";
 	char *arguments[] = { program, run, job->file, idle, json, NULL };
 	struct stat info;
-	char **names;
-	int number;
 
-	snprintf(home, strlen(bench->folder) + sizeof("WEIR_HOME="), "WEIR_HOME=%s", bench->folder);
-	names = environment(home);
-	number = stat(job->feed, &info) == 0 ? spawn(&watched->pid, arguments, names) : errno;
-	free(names);
-	free(home);
-	if (number)
-		return fail_errno(err, number, "cannot start an engine of its own for '%s'", job->file);
+	if (stat(job->feed, &info) != 0)
+		return fail_errno(err, errno, "cannot look at '%s'", job->feed);
+	if (!bench_spawn(bench, arguments, &watched->pid, err))
+		return because(err, "'%s'", job->file);
 	watched->feed_bytes = (uint64_t)info.st_size;
 	return true;
 }

@@ -86,7 +86,8 @@ static json_t *waiting_json(const struct progress_view *view)
 
 	text_add_format(doing, "%s for %s: %s", view->state == STATE_RETRYING ? "retrying" : "waiting", view->code,
 	                view->sentence);
-	return json_pack("{s:s, s:s, s:o}", "thread", "job", "doing", doing->at, "since", time_json(view->since_us));
+	return json_pack("{s:s, s:s, s:o, s:o}", "thread", "job", "doing", doing->at, "since", time_json(view->since_us),
+	                 "until", time_json(view->until_us));
 }
 
 json_t *live_activity(const struct job *job)
@@ -202,6 +203,7 @@ void live_add(json_t *line, const struct job *job)
 	progress_look(job->progress, &view);
 	json_object_set_new(line, "activity", live_activity(job));
 	json_object_set_new(line, "since", time_json(view.since_us));
+	json_object_set_new(line, "until", time_json(view.until_us));
 	json_object_set_new(line, "rates", live_rates(job));
 	json_object_set_new(line, "lag_ms", lag_json(view.lag_us));
 	json_object_set_new(line, "latency", live_latencies(job));

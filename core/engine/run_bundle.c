@@ -8,18 +8,13 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "engine/bundle_private.h"
 #include "engine/commands_private.h"
 #include "engine/journal_private.h"
 #include "engine/tar.h"
 #include "engine/version.h"
 
-#include <dirent.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #define FOLDER "weir-debug/"
 #define RECORD_LINES 1000
@@ -60,7 +55,7 @@ static bool add_part(struct bundle *bundle, const char *name, const struct text 
 	return tar_add(&bundle->tar, name, text_span(content));
 }
 
-static void add_json(struct text *out, json_t *object)
+void bundle_add(struct text *out, json_t *object)
 {
 	char *line = json_line(object);
 
@@ -73,7 +68,7 @@ static bool add_object(struct bundle *bundle, const char *name, json_t *object)
 {
 	OWNED(text) out = text_new(PART_MAX);
 
-	add_json(out, object);
+	bundle_add(out, object);
 	return add_part(bundle, name, out);
 }
 
@@ -83,7 +78,7 @@ static bool add_object(struct bundle *bundle, const char *name, json_t *object)
 
 static bool keep_line(struct call *call, json_t *line)
 {
-	add_json(call->context, line);
+	bundle_add(call->context, line);
 	return true;
 }
 
@@ -109,7 +104,7 @@ static bool add_command(struct bundle *bundle, const char *name, const char *com
 	struct error err = { 0 };
 
 	if (!call_dispatch(&call, command, &err))
-		add_json(out, json_pack("{s:o}", "error", error_to_json(&err)));
+		bundle_add(out, json_pack("{s:o}", "error", error_to_json(&err)));
 	json_decref(args);
 	return add_part(bundle, name, out);
 }
@@ -210,9 +205,9 @@ static bool add_journal(struct bundle *bundle)
 	json_t *line;
 
 	if (!lines)
-		add_json(out, json_pack("{s:o}", "error", error_to_json(&err)));
+		bundle_add(out, json_pack("{s:o}", "error", error_to_json(&err)));
 	json_array_foreach(lines, i, line)
-		add_json(out, json_incref(line));
+		bundle_add(out, json_incref(line));
 	json_decref(lines);
 	return add_part(bundle, FOLDER "journal.jsonl", out);
 }
@@ -232,110 +227,13 @@ static bool add_log(struct bundle *bundle)
 	return add_part(bundle, FOLDER "log.jsonl", out);
 }
 
-/*
- * The machine
- */
-
-static void list_folder(struct text *out, const char *folder, const char *shown, int depth)
-{
-	DIR *entries = opendir(folder);
-	struct dirent *entry;
-
-	while (entries && (entry = readdir(entries))) {
-		char *path = path_join(folder, entry->d_name), *name = path_join(shown, entry->d_name);
-		struct stat info;
-		char time[CLOCK_TEXT_BYTES];
-
-		if (entry->d_name[0] != '.' && lstat(path, &info) == 0) {
-			clock_text((int64_t)info.st_mtime * 1000000, time);
-			if (!S_ISDIR(info.st_mode))
-				add_json(out, json_pack("{s:s*, s:I, s:I, s:s, s:I}", "file", name, "bytes", (json_int_t)info.st_size, "blocks",
-				                        (json_int_t)info.st_blocks, "changed", time, "mode",
-				                        (json_int_t)(info.st_mode & 07777)));
-			else if (depth > 0)
-				list_folder(out, path, name, depth - 1);
-		}
-		free(name);
-		free(path);
-	}
-	if (entries)
-		closedir(entries);
-}
-
-static bool add_files(struct bundle *bundle)
+static bool add_machine(struct bundle *bundle)
 {
 	const struct home *home = bundle->call->engine->home;
-	OWNED(text) out = text_new(PART_MAX);
+	OWNED(text) files = text_new(PART_MAX);
 
-	list_folder(out, home->state, "", 3);
-	if (strcmp(home->config, home->state) != 0)
-		list_folder(out, home->config, "config", 2);
-	return add_part(bundle, FOLDER "files.jsonl", out);
-}
-
-static const struct limit_row {
-	const char *name;
-	int resource;
-} limit_rows[] = {
-	{ "descriptors", RLIMIT_NOFILE }, { "file_bytes", RLIMIT_FSIZE }, { "address_bytes", RLIMIT_AS },
-	{ "processes", RLIMIT_NPROC },    { "stack_bytes", RLIMIT_STACK }, { "locked_bytes", RLIMIT_MEMLOCK },
-};
-
-/* -1: no limit. */
-static json_t *limits_json(void)
-{
-	json_t *limits = json_object();
-
-	for (size_t i = 0; i < sizeof(limit_rows) / sizeof(limit_rows[0]); i++) {
-		struct rlimit limit;
-
-		if (getrlimit((__typeof__(RLIMIT_NOFILE))limit_rows[i].resource, &limit) == 0)
-			json_object_set_new(limits, limit_rows[i].name,
-			                    json_integer(limit.rlim_cur == RLIM_INFINITY ? -1 : (json_int_t)limit.rlim_cur));
-	}
-	return limits;
-}
-
-/* Variables that change what we do; no others are looked at. */
-static json_t *environment_json(void)
-{
-	static const char *const names[] = { "WEIR_HOME", "WEIR_LOG", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
-		                                 "LANG", "LC_ALL", "TZ", "PUBSUB_EMULATOR_HOST", "BIGQUERY_EMULATOR_HOST",
-		                                 "BIGTABLE_EMULATOR_HOST", "STORAGE_EMULATOR_HOST" };
-	json_t *found = json_object();
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (getenv(names[i]))
-			json_object_set_new(found, names[i], json_string(getenv(names[i])));
-	}
-	return found;
-}
-
-static json_t *process_json(void)
-{
-	struct rusage usage = { 0 };
-
-	getrusage(RUSAGE_SELF, &usage);
-	return json_pack("{s:I, s:I, s:f, s:f, s:I}", "pid", (json_int_t)getpid(), "uid", (json_int_t)geteuid(), "user_s",
-	                 (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6, "system_s",
-	                 (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6, "most_memory_kib",
-	                 (json_int_t)usage.ru_maxrss);
-}
-
-static bool add_system(struct bundle *bundle)
-{
-	struct utsname system = { 0 };
-	struct statvfs disk = { 0 };
-	json_t *object;
-
-	uname(&system);
-	statvfs(bundle->call->engine->home->state, &disk);
-	object = json_pack("{s:s*, s:s*, s:s*, s:I, s:I, s:I, s:o, s:o, s:o}", "system", system.sysname, "release",
-	                   system.release, "machine", system.machine, "cores", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN),
-	                   "disk_bytes", (json_int_t)(disk.f_blocks * disk.f_frsize), "disk_free_bytes",
-	                   (json_int_t)(disk.f_bavail * disk.f_frsize), "process", process_json(), "limits", limits_json(),
-	                   "environment", environment_json());
-	return add_object(bundle, FOLDER "system.json", object);
+	bundle_files(files, home);
+	return add_part(bundle, FOLDER "files.jsonl", files) && add_object(bundle, FOLDER "system.json", bundle_system(home));
 }
 
 bool run_debug_bundle(struct call *call, struct error *err)
@@ -346,7 +244,7 @@ bool run_debug_bundle(struct call *call, struct error *err)
 	bundle.tar = (struct tar){ .write = write_bytes, .context = &bundle, .time_s = clock_utc_us() / 1000000 };
 	/* When nobody reads any more there is nobody to tell it. */
 	if (add_object(&bundle, FOLDER "version.json", version_json()) && add_commands(&bundle) && add_job_files(&bundle) &&
-	    add_journal(&bundle) && add_log(&bundle) && add_files(&bundle) && add_system(&bundle))
+	    add_journal(&bundle) && add_log(&bundle) && add_machine(&bundle))
 		tar_end(&bundle.tar);
 	return true;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define LOOK_MS 100
+#define TRIES 5
 
 /* The store of a job that has run. */
 static struct dlq *store_open_of(struct call *call, const char *name, enum dlq_mode mode, struct error *err)
@@ -109,18 +110,18 @@ static bool wait_for(struct call *call, struct job *job, struct replay_view *vie
 	return false;
 }
 
-static struct job *begin(struct call *call, struct job_options *options, const struct replay_wish *wish,
-                         struct error *err)
+/* Whether the source can be read does not matter: sink and transform say what they cannot do. */
+static struct job *begin(struct call *call, const struct replay_wish *wish, struct error *err)
 {
-	struct job *job = job_find_running(call->engine, options->name);
+	const char *name = call_text_or(call, "job", "");
+	struct job *job = job_find_running(call->engine, name);
 	struct job_run run = { .is_replay = true };
+	struct job_options *options;
 
-	/* Whether the source can be read does not matter: sink and transform say what they cannot do. */
-	if (job)
-		job_options_free(options);
-	else
-		job = job_begin(call->engine, options, &run, err);
-	return job && replay_desk_ask(job->desk, wish, err) ? job : NULL;
+	if (!job && !((options = job_load(call->engine->home, name, NULL, 0, err)) &&
+	              (job = job_begin(call->engine, options, &run, err))))
+		return NULL;
+	return replay_desk_ask(job->desk, wish, err) ? job : NULL;
 }
 
 static void say_result(struct call *call, const struct replay_view *view)
@@ -139,21 +140,35 @@ static void say_result(struct call *call, const struct replay_view *view)
 	call->exit = run->failed_again ? 1 : 0;
 }
 
-static bool replay(struct call *call, struct job_options *options, const struct replay_wish *wish, struct error *err)
+/* The job that was there a moment ago may have ended, and one that was not may run. */
+static bool has_moved(struct call *call, const struct job *job, const struct replay_view *view, const struct error *err)
 {
-	struct job *job = begin(call, options, wish, err);
-	struct replay_view view;
-	bool is_fine;
-
-	if (!job)
+	if (atomic_load(&call->is_cancelled) || atomic_load(&call->engine->is_stopping))
 		return false;
-	is_fine = wait_for(call, job, &view, err);
+	return job ? view->phase == REPLAY_ASKED && job->failure.kind == ERROR_NONE : strcmp(err->code, "job_running") == 0;
+}
+
+static bool replay(struct call *call, const struct replay_wish *wish, struct error *err)
+{
+	struct replay_view view = { .phase = REPLAY_NONE };
+	struct error failure = { 0 };
+	struct job *job = NULL;
+	int tries = TRIES;
+
+	do {
+		failure = (struct error){ 0 };
+		job = begin(call, wish, &failure);
+		if (job)
+			wait_for(call, job, &view, &failure);
+	} while (failure.kind != ERROR_NONE && has_moved(call, job, &view, &failure) && --tries);
 	/* Opened for this alone, the job merges before it ends: then the replica shows the rows. */
-	if (job->run.is_replay)
+	if (job && job->run.is_replay)
 		job_wait(job, -1);
 	if (view.run.run)
 		say_result(call, &view);
-	return is_fine;
+	if (failure.kind != ERROR_NONE)
+		*err = failure;
+	return failure.kind == ERROR_NONE;
 }
 
 bool run_dlq_replay(struct call *call, struct error *err)
@@ -168,12 +183,9 @@ bool run_dlq_replay(struct call *call, struct error *err)
 	if (!(options = options_of(call, err)))
 		return false;
 	json_object_set_new(call->args, "job", json_string(options->name));
+	job_options_free(options);
 	snprintf(wish.who, sizeof(wish.who), "%s", call->peer.user);
-	if (!is_confirmed(call, options->name, wish.group, err)) {
-		job_options_free(options);
-		return false;
-	}
-	return replay(call, options, &wish, err);
+	return is_confirmed(call, call_text_or(call, "job", ""), wish.group, err) && replay(call, &wish, err);
 }
 
 /*

@@ -82,10 +82,18 @@ void progress_set_state(struct progress *progress, enum job_state state, const c
 	pthread_mutex_lock(&progress->lock);
 	if (view->state != state || strcmp(view->code, code ? code : "") != 0)
 		view->since_us = clock_utc_us();
+	view->until_us = 0;
 	view->state = state;
 	snprintf(view->code, sizeof(view->code), "%s", code ? code : "");
 	snprintf(view->sentence, sizeof(view->sentence), "%s", sentence ? sentence : "");
 	view->version++;
+	pthread_mutex_unlock(&progress->lock);
+}
+
+void progress_tries_again(struct progress *progress, int64_t wait_ms)
+{
+	pthread_mutex_lock(&progress->lock);
+	progress->view.until_us = clock_utc_us() + wait_ms * 1000;
 	pthread_mutex_unlock(&progress->lock);
 }
 

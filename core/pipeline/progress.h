@@ -30,6 +30,7 @@ struct progress_view {
 	char code[40];          /* why, or "" */
 	char sentence[512];
 	int64_t since_us;       /* of the state */
+	int64_t until_us;       /* of a wait: when it is tried again; 0: none */
 	struct ledger total;    /* since the job was made or --from-start */
 	struct ledger this_run;
 	uint64_t in_flight;     /* messages taken from the source and not yet committed */
@@ -48,6 +49,7 @@ const char *progress_state_name(enum job_state state);
 enum job_state progress_state_shown(const struct progress_view *view);
 
 void progress_set_state(struct progress *progress, enum job_state state, const char *code, const char *sentence);
+void progress_tries_again(struct progress *progress, int64_t wait_ms); /* of a wait: in so long */
 void progress_begin(struct progress *progress); /* nothing is in flight: a run begins, maybe again */
 void progress_set_total(struct progress *progress, const struct ledger *total);
 void progress_taken(struct progress *progress, uint64_t messages, uint64_t bytes);

@@ -186,6 +186,7 @@ static bool write_with_patience(struct local *local, struct batch *batch, struct
 		if (!has_waited)
 			run_say(local->setup, STATE_WAITING, failure.code, failure.message);
 		has_waited = true;
+		progress_tries_again(local->setup->progress, wait_ms);
 		sleep_patiently(local, wait_ms);
 		wait_ms = longer_wait(wait_ms, RETRY_MOST_MS);
 		failure = (struct error){ 0 };

@@ -103,6 +103,7 @@ static bool step_with_patience(struct merge_thread *merge, struct merger *merger
 		has_waited = true;
 		if (run_should_leave(merge->setup))
 			return false;
+		progress_tries_again(merge->setup->progress, wait_ms);
 		clock_sleep_ms(wait_ms);
 		wait_ms = wait_ms * 2 < RETRY_MOST_MS ? wait_ms * 2 : RETRY_MOST_MS;
 		failure = (struct error){ 0 };

@@ -219,6 +219,7 @@ struct row {
 	struct table *table;
 	struct shape *shape;
 	const struct json_doc *doc;
+	uint32_t object;                /* token of the row itself */
 	const uint32_t *tokens;         /* of the value, by member */
 	struct cell *cells;             /* by member */
 	bool is_converted;

@@ -100,9 +100,11 @@ static bool event_begin(struct debezium *d, struct event *e, bool *out_parked)
 	return true;
 }
 
-/* Without key columns a row's own bytes are its identity, and its place in the transaction tells equal rows apart. */
-static void key_of_content(struct event *e, struct span json, struct row_key *out)
+/* Without key columns a row's own bytes are its identity, as the source wrote them: the mapped row changes with the
+ * columns. Its place in the transaction tells equal rows apart. */
+static void key_of_content(struct event *e, const struct row *row, struct row_key *out)
 {
+	struct span json = json_slice(row->doc, row->object);
 	unsigned char *hash = arena_alloc(e->batch->arena, SHA256_BYTES);
 	uint64_t order;
 
@@ -112,12 +114,12 @@ static void key_of_content(struct event *e, struct span json, struct row_key *ou
 	*out = (struct row_key){ .key = { (const char *)hash, SHA256_BYTES } };
 }
 
-/* fullRecord, where somebody needs it: the sink, or the row's identity, or a row that may be too large. */
+/* fullRecord, where somebody needs it: the sink, or a row that may be too large. */
 static struct span row_text(struct debezium *d, struct event *e, const struct row *row)
 {
 	size_t most = row->text_bytes * 6 + row->shape->names_room + row->shape->count * CELL_JSON_ROOM;
 
-	if (!d->wants_json && e->table->schema.key_count && most <= ROW_BYTES_MAX)
+	if (!d->wants_json && most <= ROW_BYTES_MAX)
 		return NOTHING;
 	return row_json(e, row);
 }
@@ -185,7 +187,7 @@ static bool write_mapped(struct debezium *d, struct event *e, struct row *row, u
 	if (row_is_too_large(e, json))
 		return false;
 	if (!e->table->schema.key_count) {
-		key_of_content(e, json, &key);
+		key_of_content(e, row, &key);
 		write_plain(d, e, row, json, &key);
 		return true;
 	}
@@ -228,7 +230,7 @@ static bool delete_key(struct debezium *d, struct event *e, struct row *row, str
 		return REFUSE(e, "no_key", NOTHING, NOTHING, "a delete without 'before' in a table without a key");
 	if (!row_convert(d, e, row))
 		return false;
-	key_of_content(e, row_json(e, row), out);
+	key_of_content(e, row, out);
 	return true;
 }
 

@@ -113,7 +113,8 @@ bool row_shape(struct debezium *d, struct event *e, uint32_t object, struct row_
 		shape_match(shape, e->doc, object, room->tokens);
 		tokens = room->tokens;
 	}
-	*out = (struct row){ .table = e->table, .shape = shape, .doc = e->doc, .tokens = tokens, .cells = room->cells };
+	*out = (struct row){ .table = e->table, .shape = shape, .doc = e->doc, .object = object, .tokens = tokens,
+	                     .cells = room->cells };
 	return true;
 }
 

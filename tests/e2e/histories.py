@@ -25,8 +25,7 @@ class Table:
             self.columns["big"] = "str"
         # MySQL's rows come whole; so do those of a PostgreSQL table that has no key or REPLICA IDENTITY FULL.
         self.is_full = connector == "mysql" or not self.key or rng.random() < 0.4
-        # A row without a key is known by its mapped form, and a wider column changes that of a repeat.
-        self.widens = bool(self.key) and rng.random() < 0.5
+        self.widens = rng.random() < 0.5
         self.rows = {}
         self.made = 0
 

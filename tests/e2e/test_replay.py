@@ -230,6 +230,55 @@ def test_a_second_replay_is_told_that_one_runs():
         assert {a for _, _, a in states(home)} == {2}
 
 
+def test_two_operators_at_the_same_moment_replay_each_letter_once():
+    for _ in range(4):
+        with weir.Home() as home:
+            _, group, events = rejected(home, count=200)
+            home.run("engine", "start")
+            both = [home.start("dlq", "replay", "--group", str(group), "--yes", "--json") for _ in range(2)]
+            done = 0
+            for child in both:
+                out, err = child.communicate(timeout=60)
+                if child.returncode == 0:
+                    run = json.loads(out.decode().splitlines()[-1])
+                    assert counts(run) in ([100, 0, 0, 0], [0, 0, 0, 0]), run
+                    done += run["done"]
+                else:
+                    assert b"replay_running" in err, err
+            assert done == 100 and {(s, a) for _, s, a in states(home)} == {("done", 2)}
+            assert replica(home) == from_the_start(events)
+
+
+def check_left_behind(*act):
+    with weir.Home() as home:
+        _, group, events = rejected(home)
+        home.run("start", "shop")
+        replayer = home.start("dlq", "replay", "--group", str(group), "--rate", "10", "--yes", "--json")
+        wait_for(lambda: any(s == "done" for _, s, _ in states(home)))
+        assert home.run(*act).code == 0
+        out, err = replayer.communicate(timeout=30)
+        run = json.loads(out.decode().splitlines()[-1])
+        assert run["left"] > 0 and run["done"] + run["left"] == 20, (run, err)
+        if act == ("engine", "stop"):
+            wait_for(lambda: not os.path.exists(os.path.join(home.state, "weird.sock")))
+        wait_for(lambda: sorted(s for _, s, _ in states(home)) == ["done"] * run["done"] + ["new"] * run["left"])
+        assert counts(replay(home, group)) == [run["left"], 0, 0, 0]
+        assert replica(home) == from_the_start(events)
+        home.verify()
+
+
+def test_a_job_that_is_stopped_leaves_the_rest():
+    check_left_behind("stop", "shop")
+
+
+def test_a_job_that_is_drained_leaves_the_rest():
+    check_left_behind("drain", "shop")
+
+
+def test_an_engine_that_is_stopped_leaves_the_rest():
+    check_left_behind("engine", "stop")
+
+
 def test_the_engine_killed_in_the_middle_frees_the_letters():
     with weir.Home() as home:
         _, group, events = rejected(home)

@@ -361,3 +361,12 @@ def test_truncate_hides_what_was_before():
         home.replicate(home.write("feed", weir.feed(events + [late], weir.id_key)))
         assert home.sql("select id, v from t") == [(2, 22)]
         home.verify()
+
+
+def test_a_repeat_in_a_table_without_key_is_known_after_widening():
+    first = weir.event({"n": 24}, lsn=1)
+    events = [first, weir.event({"n": 78}, lsn=2), weir.event(None, {"n": "-4"}, lsn=3), first]
+    with weir.Home() as home:
+        result = home.replicate(home.write("feed", weir.feed(events)))
+        assert result["repeated"] == 1 and result["written"] == 4, result
+        assert home.sql("select count(*) from t_changelog", "shop_log") == [(3,)]

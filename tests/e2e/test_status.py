@@ -153,7 +153,7 @@ def test_a_full_disk_is_what_it_waits_for():
             except AssertionError as why:
                 raise weir.Skip("the disk did not fill here: %.200s" % why)
             waits = [a for a in lines[0]["activity"] if a["thread"] == "job"]
-            assert waits and "disk_full" in waits[0]["doing"] and waits[0]["since"], lines
+            assert waits and "disk_full" in waits[0]["doing"] and waits[0]["since"] and waits[0]["until"], lines
             assert b"WAITING" in home.run("status").out.upper()
         finally:
             home.end_engine()

@@ -3,7 +3,6 @@
 
 #include "base/clean.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,17 +91,25 @@ static void print_latency(const json_t *latency)
 		putchar('\n');
 }
 
+static void add_clock(struct text *out, const char *before, const json_t *time)
+{
+	if (json_is_string(time) && json_string_length(time) > 19)
+		text_add_format(out, "%s%.8s", before, json_string_value(time) + 11);
+}
+
 static void print_activity(const json_t *activity)
 {
 	size_t i;
 	json_t *item;
 
 	json_array_foreach(activity, i, item) {
+		OWNED(text) doing = text_new(4096);
+
+		text_add(doing, word(item, "doing"));
+		add_clock(doing, " since ", json_object_get(item, "since"));
+		add_clock(doing, ", next try ", json_object_get(item, "until"));
 		printf(INDENT "%-7s", word(item, "thread"));
-		print_cleaned(word(item, "doing"), 0);
-		if (json_is_string(json_object_get(item, "since")))
-			printf(" since %.8s", word(item, "since") + 11);
-		putchar('\n');
+		cli_print_wrapped(doing->at, sizeof(INDENT) - 1 + 7);
 	}
 }
 
@@ -136,13 +143,14 @@ static void print_status_line(const json_t *job, struct printer_state *state)
 
 static void print_reason(const json_t *job)
 {
-	if (!*word(job, "code"))
+	OWNED(text) reason = text_new(8192);
+
+	/* What a running job waits for is the first thing that it does. */
+	if (!*word(job, "code") || strcmp(word(job, "state"), "waiting") == 0)
 		return;
+	text_add_format(reason, "%s: %s", word(job, "code"), word(job, "sentence"));
 	printf(INDENT);
-	print_cleaned(word(job, "code"), 0);
-	printf(": ");
-	print_cleaned(word(job, "sentence"), 0);
-	putchar('\n');
+	cli_print_wrapped(reason->at, sizeof(INDENT) - 1);
 }
 
 static void print_metric(const json_t *metric, struct printer_state *state)
