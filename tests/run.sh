@@ -57,7 +57,7 @@ part unit-asan 60 tests/unit.sh build/asan
 part e2e-asan 150 env WEIR_BUILD=build/asan python3 tests/e2e/run.py
 part build-tsan 90 build tsan programs unit
 part unit-tsan 60 tests/unit.sh build/tsan pipeline
-part e2e-tsan 120 env WEIR_BUILD=build/tsan python3 tests/e2e/run.py test_streams.py test_jobs.py test_socket.py
+part e2e-tsan 120 env WEIR_BUILD=build/tsan python3 tests/e2e/run.py test_streams.py test_jobs.py test_socket.py test_records.py
 part build-clang 60 build clang programs unit
 part unit-clang 30 tests/unit.sh build/clang
 part build-fuzz 60 build fuzz fuzz-programs

@@ -24,9 +24,9 @@ struct log {
 	void (*on_line)(void *context, enum log_level level, const char *json);
 	void *context;
 
-	struct log_line *lines;     /* ring: line n lies at n % ring_lines */
+	struct log_line *lines; /* ring: line n lies at n % ring_lines */
 	size_t ring_lines, ring_bytes, bytes;
-	uint64_t first, next;       /* numbers; from 1, so that 0 is before everything */
+	uint64_t first, next; /* numbers; from 1, so that 0 is before everything */
 
 	struct log_repeat repeats[REPEATS];
 };
@@ -127,8 +127,8 @@ struct log *log_open(const struct log_setup *setup)
  * Writing
  */
 
-static void write_locked(struct log *log, enum log_level level, const char *part, const char *job,
-                         const char *sentence, const struct log_field *fields)
+static void write_locked(struct log *log, enum log_level level, const char *part, const char *job, const char *sentence,
+                         const struct log_field *fields)
 {
 	OWNED(text) line = text_new(LOG_LINE_MAX);
 	OWNED(text) words = text_new(LOG_LINE_MAX);

@@ -27,8 +27,8 @@ const char *log_level_name(enum log_level level);
 bool log_level_find(const char *name, enum log_level *out);
 
 struct log_field {
-	const char *name;    /* NULL: the end of the list */
-	const char *text;    /* NULL: the number counts */
+	const char *name; /* NULL: the end of the list */
+	const char *text; /* NULL: the number counts */
 	int64_t number;
 };
 
@@ -37,13 +37,13 @@ struct log_field {
 
 /* Zeros mean the defaults; tests shrink them. */
 struct log_setup {
-	const char *folder;      /* of weird.log, made when missing; NULL: memory only */
-	enum log_level least;    /* what is less than this is dropped; 0 is LEVEL_DEBUG */
-	size_t ring_lines;       /* 10,000 */
-	size_t ring_bytes;       /* 8 MiB */
-	uint64_t file_bytes;     /* 10 MiB, then weird.log becomes weird.log.1 */
-	int file_count;          /* 5, with the one that is written */
-	bool to_stderr;          /* with the priorities that systemd's journal reads */
+	const char *folder;   /* of weird.log, made when missing; NULL: memory only */
+	enum log_level least; /* what is less than this is dropped; 0 is LEVEL_DEBUG */
+	size_t ring_lines;    /* 10,000 */
+	size_t ring_bytes;    /* 8 MiB */
+	uint64_t file_bytes;  /* 10 MiB, then weird.log becomes weird.log.1 */
+	int file_count;       /* 5, with the one that is written */
+	bool to_stderr;       /* with the priorities that systemd's journal reads */
 	/* Lent each new line while the log is locked: it must not wait, nor log. NULL: nobody listens. */
 	void (*on_line)(void *context, enum log_level level, const char *json);
 	void *context;
@@ -64,12 +64,10 @@ bool log_is_journaled(void);
 void log_add(struct log *log, enum log_level level, const char *part, const char *job, const char *sentence,
              const struct log_field *fields);
 #define LOG_FIELDS(...) ((const struct log_field[]){ __VA_ARGS__ __VA_OPT__(,) { NULL, NULL, 0 } })
-#define log_debug(log, part, job, sentence, ...) \
-	log_add(log, LEVEL_DEBUG, part, job, sentence, LOG_FIELDS(__VA_ARGS__))
+#define log_debug(log, part, job, sentence, ...) log_add(log, LEVEL_DEBUG, part, job, sentence, LOG_FIELDS(__VA_ARGS__))
 #define log_info(log, part, job, sentence, ...) log_add(log, LEVEL_INFO, part, job, sentence, LOG_FIELDS(__VA_ARGS__))
 #define log_warn(log, part, job, sentence, ...) log_add(log, LEVEL_WARN, part, job, sentence, LOG_FIELDS(__VA_ARGS__))
-#define log_error(log, part, job, sentence, ...) \
-	log_add(log, LEVEL_ERROR, part, job, sentence, LOG_FIELDS(__VA_ARGS__))
+#define log_error(log, part, job, sentence, ...) log_add(log, LEVEL_ERROR, part, job, sentence, LOG_FIELDS(__VA_ARGS__))
 
 /* Now and then: tells what was counted, opens a file that was taken away. */
 void log_tick(struct log *log, int64_t mono_ms);
@@ -79,7 +77,7 @@ void log_tick(struct log *log, int64_t mono_ms);
  */
 struct log_filter {
 	enum log_level least;
-	const char *job;     /* NULL: all */
+	const char *job; /* NULL: all */
 };
 
 /* The number behind which the newest `limit` lines follow. */

@@ -90,7 +90,8 @@ static void tell_unwritten(struct log_file *file)
 	OWNED(text) line = text_new(LOG_LINE_MAX);
 	struct log_field fields[] = { FIELD_INT("lines", (int64_t)file->unwritten), { NULL, NULL, 0 } };
 
-	if (log_line_json(line, clock_utc_us(), LEVEL_WARN, "log", NULL, "lines could not be written to this file", fields) &&
+	if (log_line_json(line, clock_utc_us(), LEVEL_WARN, "log", NULL, "lines could not be written to this file",
+	                  fields) &&
 	    text_add_char(line, '\n') && write_whole(file, text_span(line)))
 		file->unwritten = 0;
 }

@@ -6,7 +6,7 @@
 
 static const struct level_row {
 	const char *name;
-	int priority;    /* of syslog */
+	int priority; /* of syslog */
 } levels[LOG_LEVELS] = {
 	[LEVEL_DEBUG] = { "debug", 7 },
 	[LEVEL_INFO] = { "info", 6 },
@@ -50,7 +50,8 @@ static bool add_fields(struct text *out, const struct log_field *fields)
 	for (const struct log_field *f = fields; f->name && is_fine; f++) {
 		is_fine = (f == fields || text_add_char(out, ',')) && json_quote(out, span_of(f->name)) &&
 		          text_add_char(out, ':');
-		is_fine = is_fine && (f->text ? json_quote(out, cut(f->text, LOG_FIELD_MAX)) : text_add_int(out, f->number));
+		is_fine = is_fine &&
+		          (f->text ? json_quote(out, cut(f->text, LOG_FIELD_MAX)) : text_add_int(out, f->number));
 	}
 	return is_fine && text_add_char(out, '}');
 }
@@ -81,7 +82,8 @@ bool log_line_journal(struct text *out, enum log_level level, const char *part, 
 	is_fine = is_fine && clean_text(out, cut(sentence, LOG_SENTENCE_MAX));
 	for (const struct log_field *f = fields; f && f->name && is_fine; f++) {
 		is_fine = text_add_format(out, "  %s=", f->name);
-		is_fine = is_fine && (f->text ? clean_text(out, cut(f->text, LOG_FIELD_MAX)) : text_add_int(out, f->number));
+		is_fine = is_fine &&
+		          (f->text ? clean_text(out, cut(f->text, LOG_FIELD_MAX)) : text_add_int(out, f->number));
 	}
 	return is_fine && text_add_char(out, '\n');
 }

@@ -4,18 +4,18 @@
 
 #include "base/log.h"
 
-#define LOG_LINE_MAX 16384      /* of one JSON line: a sentence and some fields, each of limited length */
+#define LOG_LINE_MAX 16384 /* of one JSON line: a sentence and some fields, each of limited length */
 #define LOG_SENTENCE_MAX 1024
 #define LOG_FIELD_MAX 512
-#define LOG_NAME_MAX 64         /* job names have at most 63 bytes */
-#define REPEATS 64              /* different failures that are counted at the same time */
+#define LOG_NAME_MAX 64 /* job names have at most 63 bytes */
+#define REPEATS 64      /* different failures that are counted at the same time */
 #define REPEAT_MS 60000
 
 struct log_line {
 	uint64_t seq;
 	enum log_level level;
 	char job[LOG_NAME_MAX];
-	char *json;                 /* owned, without newline */
+	char *json; /* owned, without newline */
 	size_t len;
 };
 
@@ -29,11 +29,11 @@ bool log_line_journal(struct text *out, enum log_level level, const char *part, 
 bool log_line_parse(struct span json, enum log_level *out_level, char out_job[LOG_NAME_MAX]);
 
 struct log_file {
-	char *folder;               /* NULL: no file */
-	int fd;                     /* -1: not open */
+	char *folder; /* NULL: no file */
+	int fd;       /* -1: not open */
 	uint64_t size, most;
 	int count;
-	uint64_t unwritten;         /* lines since the last one that could be written */
+	uint64_t unwritten; /* lines since the last one that could be written */
 };
 
 void log_file_open(struct log_file *file);

@@ -63,7 +63,8 @@ static void tell_unheard(const struct dlq_watch *watch)
 
 	if (!watch->unheard)
 		return;
-	snprintf(sentence, sizeof(sentence), "%zu more groups of letters or schema changes in the same batch", watch->unheard);
+	snprintf(sentence, sizeof(sentence), "%zu more groups of letters or schema changes in the same batch",
+	         watch->unheard);
 	watch->on_event(watch->context, NULL, "more_events", sentence);
 }
 
@@ -74,7 +75,8 @@ void watch_tell(struct dlq *dlq)
 	if (!watch)
 		return;
 	for (size_t i = 0; i < watch->count; i++)
-		watch->on_event(watch->context, watch->events[i].table, watch->events[i].code, watch->events[i].sentence);
+		watch->on_event(watch->context, watch->events[i].table, watch->events[i].code,
+		                watch->events[i].sentence);
 	tell_unheard(watch);
 	watch_forget(dlq);
 }

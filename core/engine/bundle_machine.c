@@ -24,9 +24,10 @@ static void list_folder(struct text *out, const char *folder, const char *shown,
 		if (entry->d_name[0] != '.' && lstat(path, &info) == 0) {
 			clock_text((int64_t)info.st_mtime * 1000000, time);
 			if (!S_ISDIR(info.st_mode))
-				bundle_add(out, json_pack("{s:s*, s:I, s:I, s:s, s:I}", "file", name, "bytes", (json_int_t)info.st_size, "blocks",
-				                        (json_int_t)info.st_blocks, "changed", time, "mode",
-				                        (json_int_t)(info.st_mode & 07777)));
+				bundle_add(out,
+				           json_pack("{s:s*, s:I, s:I, s:s, s:I}", "file", name, "bytes",
+				                     (json_int_t)info.st_size, "blocks", (json_int_t)info.st_blocks,
+				                     "changed", time, "mode", (json_int_t)(info.st_mode & 07777)));
 			else if (depth > 0)
 				list_folder(out, path, name, depth - 1);
 		}
@@ -48,7 +49,7 @@ static const struct limit_row {
 	const char *name;
 	int resource;
 } limit_rows[] = {
-	{ "descriptors", RLIMIT_NOFILE }, { "file_bytes", RLIMIT_FSIZE }, { "address_bytes", RLIMIT_AS },
+	{ "descriptors", RLIMIT_NOFILE }, { "file_bytes", RLIMIT_FSIZE },  { "address_bytes", RLIMIT_AS },
 	{ "processes", RLIMIT_NPROC },    { "stack_bytes", RLIMIT_STACK }, { "locked_bytes", RLIMIT_MEMLOCK },
 };
 
@@ -61,8 +62,9 @@ static json_t *limits_json(void)
 		struct rlimit limit;
 
 		if (getrlimit((__typeof__(RLIMIT_NOFILE))limit_rows[i].resource, &limit) == 0)
-			json_object_set_new(limits, limit_rows[i].name,
-			                    json_integer(limit.rlim_cur == RLIM_INFINITY ? -1 : (json_int_t)limit.rlim_cur));
+			json_object_set_new(
+				limits, limit_rows[i].name,
+				json_integer(limit.rlim_cur == RLIM_INFINITY ? -1 : (json_int_t)limit.rlim_cur));
 	}
 	return limits;
 }
@@ -70,9 +72,18 @@ static json_t *limits_json(void)
 /* Variables that change what we do; no others are looked at. */
 static json_t *environment_json(void)
 {
-	static const char *const names[] = { "WEIR_HOME", "WEIR_LOG", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
-		                                 "LANG", "LC_ALL", "TZ", "PUBSUB_EMULATOR_HOST", "BIGQUERY_EMULATOR_HOST",
-		                                 "BIGTABLE_EMULATOR_HOST", "STORAGE_EMULATOR_HOST" };
+	static const char *const names[] = { "WEIR_HOME",
+		                             "WEIR_LOG",
+		                             "XDG_CONFIG_HOME",
+		                             "XDG_STATE_HOME",
+		                             "XDG_RUNTIME_DIR",
+		                             "LANG",
+		                             "LC_ALL",
+		                             "TZ",
+		                             "PUBSUB_EMULATOR_HOST",
+		                             "BIGQUERY_EMULATOR_HOST",
+		                             "BIGTABLE_EMULATOR_HOST",
+		                             "STORAGE_EMULATOR_HOST" };
 	json_t *found = json_object();
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -87,8 +98,8 @@ static json_t *process_json(void)
 	struct rusage usage = { 0 };
 
 	getrusage(RUSAGE_SELF, &usage);
-	return json_pack("{s:I, s:I, s:f, s:f, s:I}", "pid", (json_int_t)getpid(), "uid", (json_int_t)geteuid(), "user_s",
-	                 (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6, "system_s",
+	return json_pack("{s:I, s:I, s:f, s:f, s:I}", "pid", (json_int_t)getpid(), "uid", (json_int_t)geteuid(),
+	                 "user_s", (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6, "system_s",
 	                 (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6, "most_memory_kib",
 	                 (json_int_t)usage.ru_maxrss);
 }
@@ -103,6 +114,6 @@ json_t *bundle_system(const struct home *home)
 	return json_pack("{s:s*, s:s*, s:s*, s:I, s:I, s:I, s:o, s:o, s:o}", "system", system.sysname, "release",
 	                 system.release, "machine", system.machine, "cores", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN),
 	                 "disk_bytes", (json_int_t)(disk.f_blocks * disk.f_frsize), "disk_free_bytes",
-	                 (json_int_t)(disk.f_bavail * disk.f_frsize), "process", process_json(), "limits", limits_json(),
-	                 "environment", environment_json());
+	                 (json_int_t)(disk.f_bavail * disk.f_frsize), "process", process_json(), "limits",
+	                 limits_json(), "environment", environment_json());
 }

@@ -27,8 +27,10 @@ static const char *end_words(const struct job *job, const char **out_code)
 	if (wish == RUN_PAUSE)
 		return "job paused";
 	if (wish == RUN_DRAIN)
-		return atomic_load(&job->engine->is_stopping) ? "job drained: the engine ends" : "job drained and stopped";
-	return wish == RUN_STOP ? "job stopped after the batch that was being written" : "job stopped: nothing more to read";
+		return atomic_load(&job->engine->is_stopping) ? "job drained: the engine ends"
+		                                              : "job drained and stopped";
+	return wish == RUN_STOP ? "job stopped after the batch that was being written"
+	                        : "job stopped: nothing more to read";
 }
 
 void job_tell_refused(struct engine *engine, const char *job, const struct error *why)

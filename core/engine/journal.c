@@ -142,10 +142,8 @@ static const struct event_row {
 	const char *who;
 	enum log_level level;
 } event_rows[] = {
-	{ "job_needs_you", "system", LEVEL_ERROR },
-	{ "job_waiting", "system", LEVEL_WARN },
-	{ "engine_was_killed", "system", LEVEL_WARN },
-	{ "dlq_group", "system", LEVEL_WARN },
+	{ "job_needs_you", "system", LEVEL_ERROR },    { "job_waiting", "system", LEVEL_WARN },
+	{ "engine_was_killed", "system", LEVEL_WARN }, { "dlq_group", "system", LEVEL_WARN },
 	{ "schema_changed", "source", LEVEL_INFO },
 };
 
@@ -178,14 +176,16 @@ void journal_event(struct engine *engine, const char *job, const char *table, co
 	json_t *line;
 
 	if (table)
-		log_add(engine->log, row.level, "job", job, sentence, LOG_FIELDS(FIELD_TEXT("code", code), FIELD_TEXT("table", table)));
+		log_add(engine->log, row.level, "job", job, sentence,
+		        LOG_FIELDS(FIELD_TEXT("code", code), FIELD_TEXT("table", table)));
 	else
-		log_add(engine->log, row.level, job ? "job" : "engine", job, sentence, LOG_FIELDS(FIELD_TEXT("code", code)));
+		log_add(engine->log, row.level, job ? "job" : "engine", job, sentence,
+		        LOG_FIELDS(FIELD_TEXT("code", code)));
 	if (!engine->journal)
 		return;
 	clock_text(clock_utc_us(), time);
-	line = json_pack("{s:s, s:s, s:s, s:s*, s:o*, s:s, s:o}", "time", time, "kind", "event", "who", row.who, "job", job,
-	                 "table", table ? text_json(table) : NULL, "code", code, "text", text_json(sentence));
+	line = json_pack("{s:s, s:s, s:s, s:s*, s:o*, s:s, s:o}", "time", time, "kind", "event", "who", row.who, "job",
+	                 job, "table", table ? text_json(table) : NULL, "code", code, "text", text_json(sentence));
 	if (!journal_add(engine->journal, line, false, &err))
 		log_warn(engine->log, "journal", NULL, "a line could not be written", FIELD_TEXT("code", err.code),
 		         FIELD_TEXT("message", err.message));

@@ -34,7 +34,8 @@ bool journal_add(struct journal *journal, json_t *line, bool is_synced, struct e
  * What commands and jobs use.
  */
 
-/* Around each operate and admin command, by call_dispatch. False: the line cannot be written, so the act must not happen. */
+/* Around each operate and admin command, by call_dispatch. False: the line cannot be written, so the act must not
+ * happen. */
 bool journal_act_begin(struct call *call, const struct command *command, struct error *err);
 void journal_act_end(struct call *call, const struct command *command, bool is_fine, const struct error *err);
 /* A session that may not do this has tried. */
@@ -53,14 +54,14 @@ void journal_event(struct engine *engine, const char *job, const char *table, co
  * Reading, newest first, without reading more of the file than is wanted.
  */
 struct journal_filter {
-	const char *job;        /* NULL: all */
-	const char *table;      /* "DATASET.TABLE": its lines and those that name no table; NULL: all */
-	bool with_jobless;      /* besides those of `job` also the lines that name no job */
-	const char *what;       /* a word in what, code, kind, who or text; NULL: all */
-	int64_t since_us;       /* 0: from the beginning */
-	int64_t until_us;       /* only lines before it; 0: all */
+	const char *job;   /* NULL: all */
+	const char *table; /* "DATASET.TABLE": its lines and those that name no table; NULL: all */
+	bool with_jobless; /* besides those of `job` also the lines that name no job */
+	const char *what;  /* a word in what, code, kind, who or text; NULL: all */
+	int64_t since_us;  /* 0: from the beginning */
+	int64_t until_us;  /* only lines before it; 0: all */
 	size_t limit;
-	size_t bytes_max;       /* do not look further back than this; 0: the whole file */
+	size_t bytes_max; /* do not look further back than this; 0: the whole file */
 };
 
 /* The newest lines that fit, oldest of them first; a new array. An act's "before" whose end is among the lines seen has

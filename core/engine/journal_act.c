@@ -78,7 +78,8 @@ static json_t *safe_value(const char *name, const json_t *value)
 	json_array_foreach(value, i, item) {
 		if (i >= 100)
 			break;
-		json_array_append_new(list, json_is_string(item) ? journal_safe_text(name, json_string_value(item)) : json_string("..."));
+		json_array_append_new(list, json_is_string(item) ? journal_safe_text(name, json_string_value(item))
+		                                                 : json_string("..."));
 	}
 	return list;
 }
@@ -170,12 +171,12 @@ static json_t *act_line(struct call *call, const struct command *command, int64_
 	json_t *line;
 
 	clock_text(clock_utc_us(), time);
-	line = json_pack("{s:s, s:s, s:I, s:s, s:s, s:I, s:I, s:s*, s:s, s:o, s:s, s:o*, s:o*, s:o*}", "time", time, "kind",
-	                 "act", "act", (json_int_t)act, "phase", phase, "who", call->peer.user, "uid",
+	line = json_pack("{s:s, s:s, s:I, s:s, s:s, s:I, s:I, s:s*, s:s, s:o, s:s, s:o*, s:o*, s:o*}", "time", time,
+	                 "kind", "act", "act", (json_int_t)act, "phase", phase, "who", call->peer.user, "uid",
 	                 (json_int_t)call->peer.uid, "pid", (json_int_t)call->peer.pid, "ssh_as_client_said",
-	                 call->peer.ssh[0] ? call->peer.ssh : NULL, "what", command->name, "args", args, "text", text, "job",
-	                 json_incref(json_object_get(args, "job")), "table", json_incref(json_object_get(args, "table")),
-	                 "why", json_incref(json_object_get(args, "why")));
+	                 call->peer.ssh[0] ? call->peer.ssh : NULL, "what", command->name, "args", args, "text", text,
+	                 "job", json_incref(json_object_get(args, "job")), "table",
+	                 json_incref(json_object_get(args, "table")), "why", json_incref(json_object_get(args, "why")));
 	free(text);
 	return line;
 }

@@ -11,8 +11,8 @@
 struct journal {
 	pthread_mutex_t lock;
 	char *path;
-	int fd;              /* -1: not open; else the same number until the end */
-	bool is_torn;        /* the file ends inside a line */
+	int fd;       /* -1: not open; else the same number until the end */
+	bool is_torn; /* the file ends inside a line */
 	int64_t last_act;
 	void (*on_line)(void *context, const json_t *line);
 	void *context;

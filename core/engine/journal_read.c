@@ -16,8 +16,8 @@
 
 struct reading {
 	const struct journal_filter *filter;
-	json_t *found;      /* newest first */
-	json_t *ended;      /* numbers of acts whose end was seen */
+	json_t *found; /* newest first */
+	json_t *ended; /* numbers of acts whose end was seen */
 };
 
 static const char *member(const json_t *line, const char *name)
@@ -112,7 +112,9 @@ static bool read_backwards(struct reading *reading, int fd, off_t at, struct err
 	size_t used = 0;
 	bool goes_on = true;
 
-	off_t least = reading->filter->bytes_max && at > (off_t)reading->filter->bytes_max ? at - (off_t)reading->filter->bytes_max : 0;
+	off_t least = reading->filter->bytes_max && at > (off_t)reading->filter->bytes_max
+	                      ? at - (off_t)reading->filter->bytes_max
+	                      : 0;
 
 	while (at > least && goes_on) {
 		size_t more = at < (off_t)BLOCK_BYTES ? (size_t)at : BLOCK_BYTES;

@@ -75,7 +75,8 @@ static bool read_date(const char *text, int64_t *out_us)
 	const char *at;
 	int64_t us;
 
-	if (sscanf(text, "%4d-%2d-%2d%n", &year, &month, &day, &end) != 3 || month < 1 || month > 12 || day < 1 || day > 31)
+	if (sscanf(text, "%4d-%2d-%2d%n", &year, &month, &day, &end) != 3 || month < 1 || month > 12 || day < 1 ||
+	    day > 31)
 		return false;
 	at = text + end;
 	if (*at == 'T' || *at == ' ') {
@@ -90,8 +91,12 @@ static bool read_date(const char *text, int64_t *out_us)
 		return false;
 	if (!is_clock(hour, minute, second))
 		return false;
-	tm = (struct tm){ .tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day, .tm_hour = hour, .tm_min = minute,
-		              .tm_sec = second };
+	tm = (struct tm){ .tm_year = year - 1900,
+		          .tm_mon = month - 1,
+		          .tm_mday = day,
+		          .tm_hour = hour,
+		          .tm_min = minute,
+		          .tm_sec = second };
 	*out_us = (int64_t)timegm(&tm) * SECOND_US + us;
 	return true;
 }
@@ -103,7 +108,8 @@ bool journal_time(const char *text, int64_t now_us, int64_t *out_us, struct erro
 	if (!read_date(text, &us) && !read_clock(text, now_us, &us) && !read_ago(text, now_us, &us))
 		return fail(err, ERROR_USAGE, "bad_argument",
 		            "'%.40s' is no time; write 02:30, 2026-11-30, 2026-11-30T02:30:00Z, or 90s, 15m, 2h, 7d for how "
-		            "long ago (UTC)", text);
+		            "long ago (UTC)",
+		            text);
 	*out_us = us;
 	return true;
 }

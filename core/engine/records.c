@@ -1,4 +1,4 @@
-/* What the engine writes down: log and journal, from the moment the home is ours until nobody is left who could write. */
+/* What the engine writes down: log and journal, from when the home is ours until nobody is left who could write. */
 #include "base/clean.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -24,7 +24,8 @@ void peer_name(struct peer *peer)
 
 	if (peer->user[0])
 		return;
-	if (getpwuid_r((uid_t)peer->uid, &entry, buffer, sizeof(buffer), &found) == 0 && found && utf8_is_valid(span_of(found->pw_name)))
+	if (getpwuid_r((uid_t)peer->uid, &entry, buffer, sizeof(buffer), &found) == 0 && found &&
+	    utf8_is_valid(span_of(found->pw_name)))
 		snprintf(peer->user, sizeof(peer->user), "%s", found->pw_name);
 	else
 		snprintf(peer->user, sizeof(peer->user), "uid %lld", (long long)peer->uid);
@@ -74,7 +75,8 @@ static void tell_killed(struct engine *engine)
 	char sentence[160];
 
 	if (code && time && strcmp(code, "engine_started") == 0) {
-		snprintf(sentence, sizeof(sentence), "the engine that started at %.19sZ ended without a word: killed, or the machine went down",
+		snprintf(sentence, sizeof(sentence),
+		         "the engine that started at %.19sZ ended without a word: killed, or the machine went down",
 		         time);
 		journal_event(engine, NULL, NULL, "engine_was_killed", sentence);
 	}

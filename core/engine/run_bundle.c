@@ -18,7 +18,7 @@
 
 #define FOLDER "weir-debug/"
 #define RECORD_LINES 1000
-#define PART_MAX ((size_t)32 << 20)  /* of one file in the archive */
+#define PART_MAX ((size_t)32 << 20) /* of one file in the archive */
 #define PIECE ((size_t)256 << 10)
 #define JOB_FILE_MAX ((size_t)1 << 20)
 
@@ -233,7 +233,8 @@ static bool add_machine(struct bundle *bundle)
 	OWNED(text) files = text_new(PART_MAX);
 
 	bundle_files(files, home);
-	return add_part(bundle, FOLDER "files.jsonl", files) && add_object(bundle, FOLDER "system.json", bundle_system(home));
+	return add_part(bundle, FOLDER "files.jsonl", files) &&
+	       add_object(bundle, FOLDER "system.json", bundle_system(home));
 }
 
 bool run_debug_bundle(struct call *call, struct error *err)
@@ -243,8 +244,8 @@ bool run_debug_bundle(struct call *call, struct error *err)
 	(void)err;
 	bundle.tar = (struct tar){ .write = write_bytes, .context = &bundle, .time_s = clock_utc_us() / 1000000 };
 	/* When nobody reads any more there is nobody to tell it. */
-	if (add_object(&bundle, FOLDER "version.json", version_json()) && add_commands(&bundle) && add_job_files(&bundle) &&
-	    add_journal(&bundle) && add_log(&bundle) && add_machine(&bundle))
+	if (add_object(&bundle, FOLDER "version.json", version_json()) && add_commands(&bundle) &&
+	    add_job_files(&bundle) && add_journal(&bundle) && add_log(&bundle) && add_machine(&bundle))
 		tar_end(&bundle.tar);
 	return true;
 }

@@ -10,7 +10,8 @@
 static bool send_skipped(struct call *call, uint64_t skipped)
 {
 	if (skipped)
-		call_note(call, "%llu lines skipped: they came faster than they were read", (unsigned long long)skipped);
+		call_note(call, "%llu lines skipped: they came faster than they were read",
+		          (unsigned long long)skipped);
 	return true;
 }
 
@@ -41,7 +42,8 @@ static bool read_filter(struct call *call, struct log_filter *out, struct error 
 
 	*out = (struct log_filter){ .job = call_text_or(call, "job", NULL) };
 	if (!log_level_find(level, &out->least))
-		return fail(err, ERROR_USAGE, "bad_argument", "'%.40s' is no level; there are: debug, info, warn, error", level);
+		return fail(err, ERROR_USAGE, "bad_argument",
+		            "'%.40s' is no level; there are: debug, info, warn, error", level);
 	return true;
 }
 

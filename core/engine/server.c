@@ -139,18 +139,30 @@ void server_accept(struct engine *engine)
  * Calls
  */
 
-static bool call_send_line(struct call *call, json_t *line)
-{
-	struct session *session = call->context;
-
-	return send_object(session, json_pack("{s:I, s:o}", "id", (json_int_t)session->id, "line", line));
-}
-
 static void call_send_note(struct call *call, const char *sentence)
 {
 	struct session *session = call->context;
 
 	send_object(session, json_pack("{s:I, s:s}", "id", (json_int_t)session->id, "note", sentence));
+}
+
+/* An object that fits into no frame is left out, and said to be: the exit status tells scripts. */
+static bool call_send_line(struct call *call, json_t *line)
+{
+	struct session *session = call->context;
+	json_t *object = json_pack("{s:I, s:o}", "id", (json_int_t)session->id, "line", line);
+	char *frame = frame_print(object);
+	bool is_sent;
+
+	json_decref(object);
+	if (!frame) {
+		session->has_cut = true;
+		call_note(call, "an object of the answer is longer than %u bytes and was left out", FRAME_BYTES_MAX);
+		return true;
+	}
+	is_sent = outbox_write(&session->out, frame, strlen(frame));
+	free(frame);
+	return is_sent;
 }
 
 static void *call_main(void *context)
@@ -160,7 +172,7 @@ static void *call_main(void *context)
 
 	if (call_dispatch(session->call, session->name, &err))
 		send_object(session, json_pack("{s:I, s:{s:i}}", "id", (json_int_t)session->id, "ok", "exit",
-		                               session->call->exit));
+		                               session->has_cut && !session->call->exit ? 1 : session->call->exit));
 	else
 		send_object(session, json_pack("{s:I, s:o}", "id", (json_int_t)session->id, "error", error_to_json(&err)));
 	atomic_store(&session->call_has_ended, true);
@@ -194,6 +206,7 @@ static void start_call(struct session *session, const json_t *frame)
 		.send_note = call_send_note,
 		.context = session,
 	};
+	session->has_cut = false;
 	atomic_store(&session->call_has_ended, false);
 	pthread_create(&session->thread, NULL, call_main, session);
 }

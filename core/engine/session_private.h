@@ -41,6 +41,7 @@ struct session {
 	char name[64];              /* of the call */
 	int64_t id;
 	pthread_t thread;
+	bool has_cut;               /* the call's thread's: an object of the answer was too long */
 	atomic_bool call_has_ended;
 
 	struct subscription *subscriptions;

@@ -11,8 +11,16 @@
 
 /* Offsets and widths of the header's members; numbers are octal text. */
 enum {
-	AT_NAME = 0, AT_MODE = 100, AT_UID = 108, AT_GID = 116, AT_SIZE = 124, AT_TIME = 136, AT_SUM = 148, AT_TYPE = 156,
-	AT_MAGIC = 257, AT_VERSION = 263
+	AT_NAME = 0,
+	AT_MODE = 100,
+	AT_UID = 108,
+	AT_GID = 116,
+	AT_SIZE = 124,
+	AT_TIME = 136,
+	AT_SUM = 148,
+	AT_TYPE = 156,
+	AT_MAGIC = 257,
+	AT_VERSION = 263
 };
 
 static bool put(struct tar *tar, struct span bytes)

@@ -16,7 +16,7 @@
 
 #define BATCHES 4          /* one being filled, one being written, two between */
 #define IDLE_WAIT_MS 100   /* how soon a reader without input sees the drain flag, and after long rest */
-#define IDLE_WAIT_MOST_MS 500
+#define IDLE_WAIT_MOST_MS 1000
 #define PACED_BATCHES_A_S 10 /* a paced run moves in small steps */
 #define LETTERS_LOOK_MS 10 /* how soon letters that wait for their time are looked at again */
 #define RETRY_FIRST_MS 100

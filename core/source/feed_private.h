@@ -15,7 +15,7 @@
 #define FEED_BLOCK_BYTES (256u << 10) /* below a block of the batch's arena, which is 1 MiB; larger gains nothing */
 #define FEED_BIG_HEAD_BYTES (64u << 10)
 #define FEED_POLL_MS 50
-#define FEED_POLL_MOST_MS 500 /* when nothing has come for long */
+#define FEED_POLL_MOST_MS 1000 /* when nothing has come for long */
 
 /*
  * Bytes that are read but not pulled. They lie in the arena of the batch that is

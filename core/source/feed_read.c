@@ -78,8 +78,7 @@ static void feed_doze(struct feed *feed, int64_t left_ms)
 	if (feed->poll_ms < FEED_POLL_MS)
 		feed->poll_ms = FEED_POLL_MS;
 	clock_sleep_ms(left_ms < feed->poll_ms ? left_ms : feed->poll_ms);
-	if (feed->poll_ms < FEED_POLL_MOST_MS)
-		feed->poll_ms *= 2;
+	feed->poll_ms = feed->poll_ms * 2 < FEED_POLL_MOST_MS ? feed->poll_ms * 2 : FEED_POLL_MOST_MS;
 }
 
 static enum feed_more follow_file(struct feed *feed, struct arena *arena, int64_t until_ms, struct error *err)

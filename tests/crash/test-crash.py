@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import sys
+import time
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = HERE if os.path.isdir(os.path.join(HERE, "tests")) else os.path.dirname(HERE)
@@ -86,6 +87,7 @@ class Scenario:
         for _ in range(200):
             if os.path.exists(os.path.join(home.state, "weird.sock")) and home.run("engine", "status").code == 0:
                 break
+            time.sleep(0.01)
         result = home.run(*words, "--json")
         if engine.poll() is None:
             home.run("engine", "stop")

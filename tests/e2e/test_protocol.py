@@ -274,6 +274,19 @@ def test_a_session_that_never_reads_slows_nobody():
         os.kill(deaf.p.pid, signal.SIGCONT)
 
 
+def test_an_object_over_a_mebibyte_is_said_to_be_missing():
+    with weir.Home() as home:
+        keys = {"t\u202e%05d" % i + "\u202e" * 60: ["id"] for i in range(4000)}
+        with open(home.job(home.write("feed", ""), primaryKey=keys)) as f:
+            job = json.load(f)
+        # Three bytes each in the file, six on the wire.
+        r = home.run("job", "create", home.write("shop.json", json.dumps(job, ensure_ascii=False)))
+        assert r.code == 0, r
+        r = home.run("job", "show", "shop", "--json")
+        assert r.code == 1 and r.out == b"" and b"left out" in r.err, r
+        assert home.run("status", "--json").code == 0
+
+
 def test_the_65th_session_is_told():
     with weir.Home() as home:
         followed(home)

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import tarfile
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, os.environ.get("WEIR_BUILD", "build"))
@@ -69,6 +70,9 @@ class Home:
         self.state = os.path.join(self.path, "home")
         self.env = dict(os.environ, WEIR_HOME=self.state, LC_ALL="C.UTF-8")
         self.env.pop("WEIR_CRASH", None)
+        # An engine in the background has no standard error: what a sanitizer says of it is read at the end.
+        for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
+            self.env[name] = (self.env.get(name, "") + ":log_path=" + self.file("sanitizer")).lstrip(":")
         self.children = []
 
     def __enter__(self):
@@ -81,7 +85,13 @@ class Home:
                 child.kill()
                 child.wait()
         subprocess.run(["chmod", "-R", "u+rwX", self.path], check=False)
+        reports = ""
+        for name in sorted(os.listdir(self.path) if os.path.isdir(self.path) else []):
+            if name.startswith("sanitizer."):
+                with open(self.file(name), errors="replace") as f:
+                    reports += f.read()
         shutil.rmtree(self.path, ignore_errors=True)
+        assert not reports, reports[-6000:]
 
     def end_engine(self):
         try:
@@ -89,8 +99,15 @@ class Home:
                 pid = int(f.read())
             # An engine that has ended leaves its number there, and it may be another process's by now.
             with open("/proc/%d/environ" % pid, "rb") as f:
-                if ("WEIR_HOME=" + self.state).encode() in f.read().split(b"\0"):
-                    os.kill(pid, signal.SIGKILL)
+                if ("WEIR_HOME=" + self.state).encode() not in f.read().split(b"\0"):
+                    return
+            os.kill(pid, signal.SIGKILL)
+            # Until it has let go of its lock; one that is our own child stays a zombie until somebody waits for it.
+            for _ in range(500):
+                with open("/proc/%d/stat" % pid) as f:
+                    if f.read().rpartition(")")[2].split()[0] in "ZX":
+                        return
+                time.sleep(0.01)
         except (OSError, ValueError):
             pass
 

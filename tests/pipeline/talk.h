@@ -8,6 +8,7 @@
  *   transform choke|filter|note b CODE [TEXT] | split b 2 | table b NAME
  *   sink fail CODE | fail-commit CODE    (the next time only)  | park-all TABLE CODE
  *   batch 3 | limit park BYTES
+ *   pause TABLE | resume TABLE
  *   open [from-start] | close | write | again | unpark | kill before-commit|after-commit
  *   lose letters | parked | store
  *   expect WHAT ...               the table `expectations` below
@@ -227,6 +228,22 @@ static inline void play_kill(struct world *world, const struct words *words)
 	world->kill = strcmp(words->at[1], "before-commit") == 0 ? KILL_BEFORE_COMMIT : KILL_AFTER_COMMIT;
 }
 
+/* "pause t", "resume t": as from outside, seen at the next open. */
+static inline void play_pause(struct world *world, const struct words *words)
+{
+	struct dlq *dlq = dlq_open(world->store, DLQ_WRITE, &world->err);
+	bool was_paused, is_fine;
+	char table[80];
+
+	snprintf(table, sizeof(table), "%s.%s", pipeline_dataset(&world->options), words->at[1]);
+	is_fine = dlq && (strcmp(words->at[0], "pause") == 0
+	                          ? dlq_pause_table(dlq, table, "ops1", "", &world->err)
+	                          : dlq_resume_table(dlq, table, &was_paused, &world->err));
+	if (!is_fine)
+		SAY_FAIL(world, "%s: %s", world->err.code, world->err.message);
+	dlq_close(dlq);
+}
+
 static inline void play_lose(struct world *world, const struct words *words)
 {
 	bool is_letters = strcmp(words->at[1], "letters") == 0;
@@ -262,6 +279,8 @@ static const struct verb verbs[] = {
 	{ "again", NULL, play_again },
 	{ "unpark", NULL, play_unpark },
 	{ "kill", NULL, play_kill },
+	{ "pause", NULL, play_pause },
+	{ "resume", NULL, play_pause },
 	{ "lose", NULL, play_lose },
 	{ "expect", NULL, play_expect },
 };

@@ -129,8 +129,9 @@ static void an_act_has_a_line_before_and_one_after(void **state)
 	assert_string_equal(member(lines, 1, "why"), "freeze week");
 	assert_string_equal(member(lines, 1, "who"), "root");
 	assert_string_equal(member(lines, 1, "ssh_as_client_said"), "10.0.0.1 5000 10.0.0.2 22");
-	assert_string_equal(json_string_value(json_object_get(json_object_get(json_array_get(lines, 1), "change"), "after")),
-	                    "paused");
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(json_array_get(lines, 1), "change"), "after")),
+		"paused");
 	json_decref(lines);
 	assert_int_equal(stat(place->path, &info), 0);
 	assert_int_equal(info.st_mode & 07777, 0600);
@@ -174,7 +175,8 @@ static void what_looks_like_a_secret_is_not_written_down(void **state)
 	char *bytes;
 	size_t len;
 
-	json_object_set_new(place->call.args, "params", json_pack("[s, s, s]", "project=acme", "authToken=s3cr3t", "x=-----BEGIN KEY s3cr3t"));
+	json_object_set_new(place->call.args, "params",
+	                    json_pack("[s, s, s]", "project=acme", "authToken=s3cr3t", "x=-----BEGIN KEY s3cr3t"));
 	json_object_set_new(place->call.args, "password", json_string("s3cr3t"));
 	assert_true(journal_act_begin(&place->call, &command_table[COMMAND_run], &err));
 	assert_true(file_read(place->path, 100000, &bytes, &len, &err));
@@ -188,7 +190,8 @@ static void a_setting_tells_both_sides(void **state)
 {
 	struct place *place = *state;
 
-	journal_act_difference(&place->call, "schemaChanges: add -> reject\nupdateFrequencySecs: 300 -> 60\nno arrow\n");
+	journal_act_difference(&place->call,
+	                       "schemaChanges: add -> reject\nupdateFrequencySecs: 300 -> 60\nno arrow\n");
 	assert_string_equal(json_string_value(json_object_get(place->call.change, "before")),
 	                    "schemaChanges: add; updateFrequencySecs: 300");
 	assert_string_equal(json_string_value(json_object_get(place->call.change, "after")),
@@ -340,8 +343,10 @@ static void expect_time(const char *text, const char *expected)
 
 static void times_are_read_as_operators_type_them(void **state)
 {
-	static const char *const bad[] = { "", "x", "2026", "2026-13-01", "2026-11-30T25:00", "25:00", "2:60", "3w", "-5m", "5", "02:30x",
-		                               "2026-11-30T02:30:00+01:00" };
+	static const char *const bad[] = {
+		"",     "x",  "2026", "2026-13-01", "2026-11-30T25:00", "25:00",
+		"2:60", "3w", "-5m",  "5",          "02:30x",           "2026-11-30T02:30:00+01:00"
+	};
 	int64_t us;
 
 	(void)state;

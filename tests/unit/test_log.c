@@ -59,8 +59,9 @@ static void a_line_has_time_level_part_job_sentence_and_fields(void **state)
 	log_info(log, "sink", "orders", "rows written", FIELD_INT("rows", 12), FIELD_TEXT("table", "shop.\"o\"\n"));
 	json = next(log, &all, &seq);
 	assert_memory_equal(json, "{\"time\":\"2", 10);
-	assert_non_null(strstr(json, "Z\",\"level\":\"info\",\"part\":\"sink\",\"job\":\"orders\",\"sentence\":\"rows written\","
-	                             "\"fields\":{\"rows\":12,\"table\":\"shop.\\\"o\\\"\\u000a\"}}"));
+	assert_non_null(strstr(
+		json, "Z\",\"level\":\"info\",\"part\":\"sink\",\"job\":\"orders\",\"sentence\":\"rows written\","
+		      "\"fields\":{\"rows\":12,\"table\":\"shop.\\\"o\\\"\\u000a\"}}"));
 	free(json);
 	assert_null(next(log, &all, &seq));
 	log_close(log);
@@ -136,7 +137,8 @@ static void the_ring_is_bounded_in_bytes_too(void **state)
 
 	(void)state;
 	for (int i = 1; i <= 20; i++)
-		log_info(log, "a", NULL, "a sentence of some length that takes its place in the ring", FIELD_INT("n", i));
+		log_info(log, "a", NULL, "a sentence of some length that takes its place in the ring",
+		         FIELD_INT("n", i));
 	json = log_next(log, &all, &seq, &skipped);
 	assert_in_range(skipped, 16, 19);
 	free(json);

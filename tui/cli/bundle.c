@@ -66,7 +66,8 @@ static bool target_open(struct target *target, struct error *err)
 	if (target->fd >= 0)
 		return true;
 	if (errno == EEXIST)
-		return fail(err, ERROR_USAGE, "file_exists", "'%s' is there already; nothing was written", target->path);
+		return fail(err, ERROR_USAGE, "file_exists", "'%s' is there already; nothing was written",
+		            target->path);
 	return fail_errno(err, errno, "cannot make '%s'", target->path);
 }
 

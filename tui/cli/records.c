@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define COLUMNS 79
-#define INDENT 20           /* of what is folded: behind the time */
+#define INDENT 20 /* of what is folded: behind the time */
 #define LINE_BYTES (1u << 20)
 
 static const char *word(const json_t *object, const char *name)
