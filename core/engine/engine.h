@@ -33,8 +33,9 @@ struct job_told {
 struct job {
 	struct job *next;
 	struct engine *engine;
-	struct job_options *options; /* replaced by the job's own thread, under engine->lock */
-	struct progress *progress;
+	char name[JOB_NAME_MAX + 1]; /* never changes */
+	struct job_options *options; /* replaced at each start and by the job's own thread, under engine->lock */
+	struct progress *progress;   /* replaced at each start, under engine->lock; others hold it (job_progress) */
 	struct replay_desk *desk;    /* made with the job, for as long as it is here */
 	atomic_int wish;             /* enum run_wish */
 	struct job_run run;
@@ -194,6 +195,15 @@ bool job_runs(struct job *job);
 struct job *job_find_running(struct engine *engine, const char *name);
 /* A running job of that name opens itself anew, with what its files say now: a matter of milliseconds between two batches. */
 void job_open_again(struct engine *engine, const char *name);
+/* The progress of its newest run, held for the caller, who frees it. */
+struct progress *job_progress(struct job *job);
+/* How its newest run ended, copied. */
+struct job_end {
+	struct error failure, note;
+	bool has_run;   /* it got as far as reading */
+	bool is_paused;
+};
+void job_end(struct job *job, struct job_end *out);
 /* Waits until the job has ended, or `wait_ms` passed (-1: for ever). */
 bool job_wait(struct job *job, int64_t wait_ms);
 /* Waits for all threads; then, when no session is left, frees all. */

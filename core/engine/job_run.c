@@ -126,7 +126,7 @@ static void *job_main(void *context)
 static struct job *find_locked(struct engine *engine, const char *name)
 {
 	for (struct job *job = engine->jobs; job; job = job->next) {
-		if (strcmp(job->options->name, name) == 0)
+		if (strcmp(job->name, name) == 0)
 			return job;
 	}
 	return NULL;
@@ -138,6 +138,7 @@ static struct job *renew_locked(struct engine *engine, struct job *job, struct j
 	if (!job) {
 		job = memory_zalloc(sizeof(*job));
 		job->engine = engine;
+		snprintf(job->name, sizeof(job->name), "%s", options->name);
 		job->desk = replay_desk_new();
 		job->next = engine->jobs;
 		engine->jobs = job;
@@ -196,6 +197,28 @@ struct job *job_find_running(struct engine *engine, const char *name)
 		job = NULL;
 	pthread_mutex_unlock(&engine->lock);
 	return job;
+}
+
+struct progress *job_progress(struct job *job)
+{
+	struct progress *progress;
+
+	pthread_mutex_lock(&job->engine->lock);
+	progress = progress_hold(job->progress);
+	pthread_mutex_unlock(&job->engine->lock);
+	return progress;
+}
+
+void job_end(struct job *job, struct job_end *out)
+{
+	pthread_mutex_lock(&job->engine->lock);
+	*out = (struct job_end){
+		.failure = job->failure,
+		.note = job->note,
+		.has_run = job->has_run,
+		.is_paused = atomic_load(&job->wish) == RUN_PAUSE,
+	};
+	pthread_mutex_unlock(&job->engine->lock);
 }
 
 void job_open_again(struct engine *engine, const char *name)
@@ -288,13 +311,16 @@ void job_standing(struct engine *engine, const char *name, struct job_standing *
 {
 	struct job *job = job_find_running(engine, name);
 	struct progress_view view;
+	struct progress *progress;
 
 	*out = (struct job_standing){ .state = STATE_STOPPED, .is_running = job != NULL };
 	if (!job) {
 		kept_standing(engine->home, name, out);
 		return;
 	}
-	progress_look(job->progress, &view);
+	progress = job_progress(job);
+	progress_look(progress, &view);
+	progress_free(progress);
 	out->state = view.state == STATE_STOPPED ? STATE_OK : progress_state_shown(&view);
 	if (atomic_load(&job->wish) == RUN_DRAIN)
 		out->state = STATE_DRAINING;

@@ -24,7 +24,10 @@ json_t *job_line(struct call *call, const struct job_options *options, bool with
 
 	job_standing(call->engine, options->name, &standing);
 	if (running) {
-		progress_look(running->progress, &view);
+		struct progress *progress = job_progress(running);
+
+		progress_look(progress, &view);
+		progress_free(progress);
 		facts.in_flight = view.in_flight;
 	}
 	facts.state = progress_state_name(standing.state);

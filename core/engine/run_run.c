@@ -40,20 +40,20 @@ static void say_changes(struct call *call, const struct progress_view *before, c
 		call_note(call, "goes on");
 }
 
-static void look(struct call *call, struct job *job, struct progress_view *seen)
+static void look(struct call *call, const struct job *job, struct progress *progress, struct progress_view *seen)
 {
 	struct progress_view now;
 
-	progress_look(job->progress, &now);
+	progress_look(progress, &now);
 	say_changes(call, seen, &now);
 	/* Not yet open: there is nothing to show. */
 	if (call->show_progress && now.state != STATE_STOPPED)
-		call->show_progress(call, job->options->name, &now);
+		call->show_progress(call, job->name, &now);
 	*seen = now;
 }
 
 /* A cancel (the first C-c) drains the job. Whoever goes away leaves it running. */
-static void follow(struct call *call, struct job *job)
+static void follow(struct call *call, struct job *job, struct progress *progress)
 {
 	struct progress_view seen = { .state = STATE_STOPPED };
 	int on = RUN_ON;
@@ -62,48 +62,48 @@ static void follow(struct call *call, struct job *job)
 		if (atomic_load(&call->is_cancelled))
 			atomic_compare_exchange_strong(&job->wish, &on, RUN_DRAIN);
 		on = RUN_ON;
-		look(call, job, &seen);
+		look(call, job, progress, &seen);
 	}
-	look(call, job, &seen);
+	look(call, job, progress, &seen);
 }
 
-static enum job_state end_state(const struct job *job)
+static bool send_result(struct call *call, const struct job *job, const struct job_end *end,
+                        struct progress *progress, struct error *err)
 {
-	if (job->failure.kind != ERROR_NONE)
-		return STATE_NEEDS_YOU;
-	return atomic_load(&job->wish) == RUN_PAUSE ? STATE_PAUSED : STATE_STOPPED;
-}
-
-static bool send_result(struct call *call, const struct job *job, struct error *err)
-{
+	struct job_options *options = job_load(call->engine->home, job->name, NULL, 0, err);
 	struct progress_view view;
-	struct run_facts facts = { .note = &job->note, .failure = &job->failure };
+	struct run_facts facts = { .note = &end->note, .failure = &end->failure };
 	json_t *result;
 
-	progress_look(job->progress, &view);
+	if (!options)
+		return false;
+	progress_look(progress, &view);
 	facts.this_run = &view.this_run;
 	/* What was in flight when a job broke is not lost: it is received again at the next start. */
-	facts.state = progress_state_name(end_state(job));
-	result = result_make(call->engine->home, job->options, &facts, &call->exit, err);
-	if (!result)
-		return false;
-	call->send_line(call, result);
-	return true;
+	facts.state = progress_state_name(end->failure.kind != ERROR_NONE ? STATE_NEEDS_YOU
+	                                  : end->is_paused ? STATE_PAUSED : STATE_STOPPED);
+	result = result_make(call->engine->home, options, &facts, &call->exit, err);
+	job_options_free(options);
+	if (result)
+		call->send_line(call, result);
+	return result != NULL;
 }
 
 static bool run_job(struct call *call, struct job *job, struct error *err)
 {
-	follow(call, job);
+	struct progress *progress = job_progress(job);
+	struct job_end end;
+	bool is_fine = true;
+
+	follow(call, job, progress);
+	job_end(job, &end);
 	/* A job that never got as far as reading has no result, only the reason. */
-	if (job->failure.kind != ERROR_NONE && !job->has_run) {
-		*err = job->failure;
-		return false;
-	}
-	if (!send_result(call, job, err))
-		return false;
-	if (job->failure.kind != ERROR_NONE)
-		*err = job->failure;
-	return job->failure.kind == ERROR_NONE;
+	if (end.failure.kind == ERROR_NONE || end.has_run)
+		is_fine = send_result(call, job, &end, progress, err);
+	progress_free(progress);
+	if (is_fine && end.failure.kind != ERROR_NONE)
+		*err = end.failure;
+	return is_fine && end.failure.kind == ERROR_NONE;
 }
 
 bool run_run(struct call *call, struct error *err)

@@ -59,6 +59,7 @@ struct progress *progress_new(void)
 	struct progress *progress = memory_zalloc(sizeof(*progress));
 
 	pthread_mutex_init(&progress->lock, NULL);
+	atomic_store(&progress->holders, 1);
 	progress->view.state = STATE_STOPPED;
 	progress->view.lag_us = -1;
 	progress->tables = memory_zalloc(sizeof(*progress->tables));
@@ -66,9 +67,15 @@ struct progress *progress_new(void)
 	return progress;
 }
 
+struct progress *progress_hold(struct progress *progress)
+{
+	atomic_fetch_add(&progress->holders, 1);
+	return progress;
+}
+
 void progress_free(struct progress *progress)
 {
-	if (!progress)
+	if (!progress || atomic_fetch_sub(&progress->holders, 1) > 1)
 		return;
 	tables_free(progress);
 	pthread_mutex_destroy(&progress->lock);

@@ -42,6 +42,8 @@ struct progress_view {
 };
 
 struct progress *progress_new(void);
+/* One more holder: it lives until as many have freed it. A follower may look longer than the job's list keeps it. */
+struct progress *progress_hold(struct progress *progress);
 void progress_free(struct progress *progress);
 
 const char *progress_state_name(enum job_state state);

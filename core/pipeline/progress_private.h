@@ -5,6 +5,7 @@
 #include "pipeline/progress.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define WAITING_ROOM 16
 
@@ -23,6 +24,7 @@ struct shown_table {
 };
 
 struct progress {
+	atomic_int holders;
 	pthread_mutex_t lock;
 	struct progress_view view;
 	int64_t idle_ms;                      /* when the source had nothing to read */

@@ -1,6 +1,6 @@
 #!/bin/sh
-# README.md against the tables: every command of commands.def is mentioned (`weir dlq show`), every parameter that it names
-# exists, every exit status is listed. An argument names another tree to check (for its own test).
+# README.md against the tables: every command of commands.def is mentioned (`weir dlq show`), every command that its list has
+# and every parameter that it names exists, every exit status is listed. An argument names another tree to check (for its own test).
 set -u
 cd "${1:-$(dirname "$0")/../..}" || exit 2
 page=README.md
@@ -30,6 +30,26 @@ IFS='
 for command in $commands; do
 	mentions "$command"
 	count "'weir $command' of core/control/commands.def is not mentioned" $?
+done
+
+# The other way round: what the list of commands promises exists. "weir job list | show   words" is "job list" and "job show".
+listed=$(sed -n '/^## Commands$/,/^## /p' "$page" | sed -n 's/^\(weir .*[^ ]\)  .*/\1/p; s/^\(weir .*CODE\) .*/\1/p' | awk '
+{
+	count = split($0, parts, /, /)
+	for (p = 1; p <= count; p++) {
+		sub(/^weir /, "", parts[p])
+		sub(/( [A-Z]+)+ *$/, "", parts[p])
+		verbs = split(parts[p], names, / \| /)
+		group = names[1] ~ / / ? substr(names[1], 1, index(names[1], " ")) : ""
+		for (v = 1; v <= verbs; v++)
+			print (v == 1 ? "" : group) names[v]
+	}
+}' | sed 's/  .*//' | sort -u)
+[ -n "$listed" ]
+count "no list of commands below '## Commands'" $?
+for command in $listed; do
+	echo "$commands" | grep -qxF -- "$command"
+	count "there is no command 'weir $command'" $?
 done
 
 # Parameters: rows of the table below "## A job", members of the example's "parameters", NAME=VALUE behind --param or set.
