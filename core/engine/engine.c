@@ -135,7 +135,7 @@ void engine_stop(struct engine *engine)
 	atomic_store(&engine->is_stopping, true);
 	pthread_mutex_lock(&engine->lock);
 	for (struct job *job = engine->jobs; job; job = job->next)
-		atomic_store(&job->wish, RUN_DRAIN);
+		run_wish_for(&job->wish, RUN_DRAIN);
 	pthread_mutex_unlock(&engine->lock);
 	engine_wake(engine);
 }

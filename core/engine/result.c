@@ -207,7 +207,8 @@ json_t *result_table(const struct job_files *files, const struct job_options *op
 }
 
 static bool add_tables(json_t *result, const struct job_files *files, const struct job_options *options,
-                       struct ledger *sum, bool *any_needs, struct error *err)
+                       struct ledger *sum, bool *balances, bool *any_needs,
+                       struct error *err)
 {
 	json_t *tables = json_array();
 
@@ -224,6 +225,7 @@ static bool add_tables(json_t *result, const struct job_files *files, const stru
 			return false;
 		json_array_append_new(tables, table);
 		ledger_add(sum, files_ledger(files, i));
+		*balances = *balances && ledger_balances(files_ledger(files, i), 0);
 		*any_needs = *any_needs || needs;
 	}
 	return true;
@@ -256,17 +258,17 @@ json_t *result_make(const struct home *home, const struct job_options *options, 
 	struct job_files files;
 	struct ledger sum = { 0 };
 	json_t *result;
-	bool any_needs = false, balanced;
+	bool any_needs = false, balanced = true;
 
 	if (!files_open(&files, home, options, err))
 		return NULL;
 	result = json_pack("{s:s, s:s}", "job", options->name, "state", facts->state);
-	if (!add_tables(result, &files, options, &sum, &any_needs, err)) {
+	if (!add_tables(result, &files, options, &sum, &balanced, &any_needs, err)) {
 		json_decref(result);
 		files_close(&files);
 		return NULL;
 	}
-	balanced = ledger_balances(&sum, 0);
+	balanced = balanced && ledger_balances(&sum, 0);
 	json_object_update_new(result, result_ledger(&sum, facts->in_flight));
 	json_object_set_new(result, "balanced", json_boolean(balanced));
 	json_object_set_new(result, "this_run", result_ledger(facts->this_run ? facts->this_run : &no_ledger,

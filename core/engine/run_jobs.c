@@ -43,7 +43,7 @@ static void end(struct call *call, const char *name, int wish)
 
 	if (!job)
 		return;
-	atomic_store(&job->wish, wish);
+	run_wish_for(&job->wish, (enum run_wish)wish);
 	while (!job_wait(job, END_LOOK_MS) && !atomic_load(&call->is_cancelled))
 		continue;
 }

@@ -216,6 +216,7 @@ void pipeline_close(struct pipeline *p)
 		p->transform->ops->close(p->transform);
 	if (p->sink)
 		p->sink->ops->close(p->sink);
+	pipeline_unpark_free(p);
 	dlq_close(p->dlq);
 	for (size_t i = 0; i < p->table_count; i++)
 		free(p->table_names[i]);

@@ -79,8 +79,10 @@ bool pipeline_fill(struct pipeline *p, struct batch *batch, int64_t until_ms, st
 	}
 filled:
 	p->source->ops->mark(p->source, batch);
-	if (batch->message_count)
+	if (batch->message_count) {
+		batch->fill = ++p->fills;
 		progress_do(p->progress, THREAD_READER, ACTIVITY_HANDING_ON, 0);
+	}
 	crash_point(batch_read);
 	return true;
 }
@@ -280,9 +282,14 @@ bool pipeline_write(struct pipeline *p, struct batch *batch, struct error *err)
 	struct ledger sum;
 	struct batch_times times;
 
+	/* A batch that was left out must be the last: its messages would be confirmed by the next one's position. */
+	if (batch->message_count && batch->fill != p->writes + 1)
+		return fail(err, ERROR_BUG, "ledger_mismatch", "batch %" PRIu64 " of the source is to be written after batch %"
+		            PRIu64, batch->fill, p->writes);
 	progress_do(p->progress, THREAD_WRITER, ACTIVITY_WRITING, p->next_batch);
 	if (!pipeline_write_rows(p, batch, NULL, &sum, err))
 		return false;
+	p->writes = batch->message_count ? batch->fill : p->writes;
 	ledger_add(&p->total, &sum);
 	measure_batch(p->measure, batch, p->table_count, &times);
 	progress_committed(p->progress, &sum);

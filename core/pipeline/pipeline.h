@@ -75,6 +75,8 @@ struct pipeline {
 	struct ledger total;     /* committed, over all tables */
 	struct measure *measure; /* scratch */
 	uint64_t next_batch;
+	uint64_t fills, writes;  /* batches filled and written: none may be left out between two (the reader's, the writer's) */
+	struct unpark *unpark;   /* while parked messages come back */
 };
 
 /* Opens store, sink, transform and source, in this order, and compares what they know: a difference is
@@ -91,6 +93,8 @@ bool pipeline_write(struct pipeline *pipeline, struct batch *batch, struct error
 
 /* Brings parked messages back whose cause has gone, before anything newer is read. */
 bool pipeline_unpark(struct pipeline *pipeline, struct error *err);
+/* One batch of them. False: nothing of it counts, it may be tried again. */
+bool pipeline_unpark_some(struct pipeline *pipeline, bool *out_has_more, struct error *err);
 
 /* The dataset that names a job's tables: the replica's where there is one. */
 const char *pipeline_dataset(const struct job_options *options);

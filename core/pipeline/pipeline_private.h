@@ -41,6 +41,7 @@ bool pipeline_store_timeline(struct pipeline *p, const struct batch *batch, stru
 bool pipeline_store_notes(struct pipeline *p, const struct batch *batch, struct error *err);
 
 /* Removes the messages that came back with the last commit of a run that died before it could. */
+void pipeline_unpark_free(struct pipeline *p);
 bool pipeline_finish_unpark(struct pipeline *p, struct error *err);
 
 /* "DATASET.TABLE", or "-". Lent. */

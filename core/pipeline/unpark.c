@@ -12,6 +12,7 @@
 #include "dlq/dlq.h"
 #include "pipeline/pipeline_private.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define UNPARK_MESSAGES 500
@@ -22,6 +23,7 @@ struct unpark {
 	int64_t ids[UNPARK_MESSAGES]; /* of the batch's messages */
 	int64_t after_id;
 	bool has_more;
+	bool is_filled;               /* and not yet written */
 };
 
 static bool is_parked_again(const struct batch *batch, const struct message *message)
@@ -46,7 +48,9 @@ static bool fill(struct pipeline *p, struct unpark *unpark, struct error *err)
 	struct batch *batch = unpark->batch;
 
 	batch_reset(batch);
-	while (batch->message_count < UNPARK_MESSAGES && !batch_is_full(batch)) {
+	/* What stays parked leaves its bytes in the arena: it counts too. */
+	while (batch->message_count < UNPARK_MESSAGES && !batch_is_full(batch) &&
+	       arena_used(batch->arena) < BATCH_BYTES_MAX) {
 		struct message *message = &batch->messages[batch->message_count];
 		int64_t id;
 
@@ -63,22 +67,49 @@ static bool fill(struct pipeline *p, struct unpark *unpark, struct error *err)
 			leave_parked(batch, message);
 		else
 			unpark->ids[batch->message_count - 1] = id;
+		if (!batch->message_count && !batch->changes && !batch->notes)
+			batch_reset(batch);
 	}
 	return true;
+}
+
+/* Messages that the stored ledger still counts as parked, of table number `at` (table_count: of none). */
+static uint64_t parked_before(const struct sink_state *state, size_t at, size_t table_count)
+{
+	if (!state->ledgers || (at >= state->table_count && at < table_count))
+		return 0;
+	return state->ledgers[at < state->table_count ? at : state->table_count].parked;
+}
+
+/* Of what was counted as received just now, at most `left` was received long ago. Counters below zero wrap: their sum with
+ * what is stored is what counts. */
+static uint64_t take_received(struct ledger *added, uint64_t left)
+{
+	uint64_t moved = added->received < left ? added->received : left;
+
+	added->received -= moved;
+	return moved;
 }
 
 /* What the first ledger counted as received and parked is written, filtered or a letter from now on. After --from-start
  * it does not know the message at all, and counts it as received. */
 static void move_counts(struct pipeline *p, struct ledger *added)
 {
-	uint64_t left = p->total.parked;
+	struct sink_state state;
+	uint64_t lost;
 
-	for (size_t i = 0; i <= p->table_count; i++) {
-		uint64_t moved = added[i].received < left ? added[i].received : left;
+	p->sink->ops->state(p->sink, &state);
+	for (size_t i = 0; i <= p->table_count; i++)
+		added[i].parked -= take_received(&added[i], parked_before(&state, i, p->table_count));
+	/* A message may have lost its table meanwhile: a letter of none now, it was received and parked for one. */
+	lost = added[p->table_count].received;
+	for (size_t i = 0; i < p->table_count && lost; i++) {
+		uint64_t left = parked_before(&state, i, p->table_count) + added[i].parked;
+		uint64_t moved = lost < left ? lost : left;
 
 		added[i].received -= moved;
-		added[i].parked -= moved; /* wraps: the sum with what is stored is what counts */
-		left -= moved;
+		added[i].parked -= moved;
+		lost -= moved;
 	}
 }
 
@@ -153,17 +184,46 @@ bool pipeline_finish_unpark(struct pipeline *p, struct error *err)
 	return !state.position.unparked.len || remove_messages(p, state.position.unparked, err);
 }
 
+void pipeline_unpark_free(struct pipeline *p)
+{
+	if (!p->unpark)
+		return;
+	batch_free(p->unpark->batch);
+	free(p->unpark);
+	p->unpark = NULL;
+}
+
+/* A batch that could not be written is written again as it is: the transform has told its schema changes once. */
+bool pipeline_unpark_some(struct pipeline *p, bool *out_has_more, struct error *err)
+{
+	struct unpark *unpark = p->unpark;
+
+	if (!unpark) {
+		unpark = p->unpark = memory_zalloc(sizeof(*unpark));
+		unpark->batch = batch_new();
+	}
+	if (!pipeline_finish_unpark(p, err))
+		return false;
+	if (!unpark->is_filled && !fill(p, unpark, err))
+		return false;
+	unpark->is_filled = true;
+	if ((unpark->batch->message_count || unpark->batch->changes) && !write_back(p, unpark, err))
+		return false;
+	unpark->is_filled = false;
+	*out_has_more = unpark->has_more;
+	if (!unpark->has_more)
+		pipeline_unpark_free(p);
+	progress_set_total(p->progress, &p->total);
+	return true;
+}
+
 bool pipeline_unpark(struct pipeline *p, struct error *err)
 {
-	struct unpark unpark = { .batch = batch_new(), .has_more = true };
-	bool is_fine = pipeline_finish_unpark(p, err);
+	bool has_more = true;
 
-	while (is_fine && unpark.has_more) {
-		is_fine = fill(p, &unpark, err);
-		if (is_fine && unpark.batch->message_count)
-			is_fine = write_back(p, &unpark, err);
+	while (has_more) {
+		if (!pipeline_unpark_some(p, &has_more, err))
+			return false;
 	}
-	batch_free(unpark.batch);
-	progress_set_total(p->progress, &p->total);
-	return is_fine;
+	return true;
 }

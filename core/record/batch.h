@@ -129,6 +129,7 @@ struct batch {
 	struct batch_note *notes;
 	struct source_position end;
 	int64_t opened_ms;
+	uint64_t fill;                /* which filling of the source this is, from 1; 0: not from the source */
 	bool is_last;                 /* the source has no more */
 	bool is_committed;            /* set by the writer: its source may be told when the batch comes back */
 	int64_t replay;               /* the run whose letters it holds; 0: it is of the job's source */

@@ -19,7 +19,9 @@ void ledger_add(struct ledger *to, const struct ledger *from)
 
 bool ledger_balances(const struct ledger *l, uint64_t in_flight)
 {
-	return l->received == l->written + l->filtered + l->dead_lettered + l->parked + in_flight;
+	/* No part is larger than the whole: a counter that went below zero is no balance. */
+	return l->received == l->written + l->filtered + l->dead_lettered + l->parked + in_flight &&
+	       l->written <= l->received && l->parked <= l->received;
 }
 
 /* How many of a message's records have each verdict. */

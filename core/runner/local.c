@@ -33,7 +33,7 @@ struct local {
 	bool source_has_ended;      /* the reader's; letters may still be read */
 	struct error reader_error;  /* read after the reader has ended */
 	bool reader_failed;
-	atomic_bool writer_failed;
+	bool has_left;              /* the writer's: a batch was left out */
 };
 
 bool run_should_end(const struct run_setup *setup)
@@ -46,6 +46,14 @@ bool run_should_leave(const struct run_setup *setup)
 	int wish = atomic_load(setup->wish);
 
 	return wish == RUN_STOP || wish == RUN_AGAIN;
+}
+
+void run_wish_for(atomic_int *wish, enum run_wish stronger)
+{
+	int now = atomic_load(wish);
+
+	while (now < (int)stronger && !atomic_compare_exchange_weak(wish, &now, (int)stronger))
+		continue;
 }
 
 void run_say(const struct run_setup *setup, enum job_state state, const char *code, const char *sentence)
@@ -171,6 +179,13 @@ static bool write_batch(struct local *local, struct batch *batch, struct error *
 	return batch->is_committed;
 }
 
+/* Once a batch was left out, all behind it are: the wish may change, what was not written may not be passed over. */
+static bool leaves(struct local *local)
+{
+	local->has_left = local->has_left || run_should_leave(local->setup);
+	return local->has_left;
+}
+
 /* A full disk or a locked file is waited for, however long: the batch is kept and nothing is confirmed. */
 static bool write_with_patience(struct local *local, struct batch *batch, struct error *err)
 {
@@ -178,7 +193,7 @@ static bool write_with_patience(struct local *local, struct batch *batch, struct
 	bool has_waited = false;
 	struct error failure = { 0 };
 
-	while (!run_should_leave(local->setup) && !write_batch(local, batch, &failure)) {
+	while (!leaves(local) && !write_batch(local, batch, &failure)) {
 		if (error_policies[failure.kind].batch != BATCH_RETRY) {
 			*err = failure;
 			return false;
@@ -193,6 +208,35 @@ static bool write_with_patience(struct local *local, struct batch *batch, struct
 	}
 	if (has_waited)
 		run_say(local->setup, STATE_OK, "", "goes on");
+	return true;
+}
+
+/* Parked messages first. They are waited for in the same way. */
+static bool unpark_with_patience(struct local *local, struct error *err)
+{
+	int64_t wait_ms = RETRY_FIRST_MS;
+	bool has_waited = false, has_more = true;
+	struct error failure = { 0 };
+
+	while (has_more && !run_should_end(local->setup)) {
+		if (pipeline_unpark_some(local->pipeline, &has_more, &failure)) {
+			if (has_waited)
+				run_say(local->setup, STATE_OK, "", "goes on");
+			has_waited = false;
+			continue;
+		}
+		if (error_policies[failure.kind].batch != BATCH_RETRY) {
+			*err = failure;
+			return false;
+		}
+		if (!has_waited)
+			run_say(local->setup, STATE_WAITING, failure.code, failure.message);
+		has_waited = true;
+		progress_tries_again(local->setup->progress, wait_ms);
+		sleep_patiently(local, wait_ms);
+		wait_ms = longer_wait(wait_ms, RETRY_MOST_MS);
+		failure = (struct error){ 0 };
+	}
 	return true;
 }
 
@@ -290,7 +334,7 @@ bool run_local(const struct run_setup *setup, struct error *err)
 	}
 	progress_begin(setup->progress);
 	run_say(setup, STATE_OK, "", "running");
-	is_fine = (setup->is_replay || pipeline_unpark(local.pipeline, err)) && run_threads(&local, err);
+	is_fine = (setup->is_replay || unpark_with_patience(&local, err)) && run_threads(&local, err);
 	/* Opened anew, the job goes on with the replay. */
 	if (setup->desk && (!is_fine || atomic_load(setup->wish) != RUN_AGAIN))
 		pipeline_end_replay(local.pipeline, setup->desk, is_fine ? NULL : err);

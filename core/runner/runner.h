@@ -14,7 +14,8 @@
 
 struct replay_desk;
 
-/* What is wanted of a running job. Set from outside, by one who knows that the job runs; looked at by its threads. */
+/* What is wanted of a running job. Set from outside, by one who knows that the job runs; looked at by its threads. A
+ * wish only grows stronger (run_wish_for): whoever drains does not undo a stop. */
 enum run_wish {
 	RUN_ON,
 	RUN_AGAIN, /* end soon, to be opened anew: options or paused tables have changed */
@@ -22,6 +23,8 @@ enum run_wish {
 	RUN_DRAIN, /* the same */
 	RUN_STOP,  /* end after the batch that is being written; what was read behind it is read again later */
 };
+
+void run_wish_for(atomic_int *wish, enum run_wish stronger);
 
 struct run_setup {
 	const struct job_options *options;

@@ -15,7 +15,8 @@
 #define FEED_BLOCK_BYTES (256u << 10) /* below a block of the batch's arena, which is 1 MiB; larger gains nothing */
 #define FEED_BIG_HEAD_BYTES (64u << 10)
 #define FEED_POLL_MS 50
-#define FEED_POLL_MOST_MS 1000 /* when nothing has come for long */
+#define FEED_POLL_AT_REST_MS 1000
+#define FEED_LOOKS_AWAKE 40           /* in vain, before it is at rest: two seconds */
 
 /*
  * Bytes that are read but not pulled. They lie in the arena of the batch that is
@@ -63,7 +64,7 @@ struct feed {
 	struct source source;
 	char *path;
 	char *big_folder;
-	int64_t poll_ms;      /* until a file without more bytes is looked at again */
+	int looks_at_rest;    /* in vain, one after another; not counted on beyond FEED_LOOKS_AWAKE */
 	bool is_file;         /* has positions; else stdin, a FIFO: once read, gone */
 	bool is_followed;
 	bool is_truncated;    /* the last line was left unread */

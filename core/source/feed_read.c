@@ -72,13 +72,13 @@ static enum feed_more look_at_file(struct feed *feed, struct arena *arena, struc
 	return how ? changed(feed, how, err) : FEED_NOTHING;
 }
 
-/* A feed at rest is looked at ever less often: a hundred of them cost almost nothing. */
+/* A feed that has rested for a while is looked at less often: a hundred of them cost almost nothing. */
 static void feed_doze(struct feed *feed, int64_t left_ms)
 {
-	if (feed->poll_ms < FEED_POLL_MS)
-		feed->poll_ms = FEED_POLL_MS;
-	clock_sleep_ms(left_ms < feed->poll_ms ? left_ms : feed->poll_ms);
-	feed->poll_ms = feed->poll_ms * 2 < FEED_POLL_MOST_MS ? feed->poll_ms * 2 : FEED_POLL_MOST_MS;
+	int64_t poll_ms = feed->looks_at_rest < FEED_LOOKS_AWAKE ? FEED_POLL_MS : FEED_POLL_AT_REST_MS;
+
+	feed->looks_at_rest += feed->looks_at_rest < FEED_LOOKS_AWAKE;
+	clock_sleep_ms(left_ms < poll_ms ? left_ms : poll_ms);
 }
 
 static enum feed_more follow_file(struct feed *feed, struct arena *arena, int64_t until_ms, struct error *err)
@@ -88,7 +88,7 @@ static enum feed_more follow_file(struct feed *feed, struct arena *arena, int64_
 		int64_t left_ms = until_ms - clock_mono_ms();
 
 		if (more != FEED_NOTHING)
-			feed->poll_ms = FEED_POLL_MS;
+			feed->looks_at_rest = 0;
 		if (more != FEED_NOTHING || left_ms <= 0)
 			return more;
 		feed_doze(feed, left_ms);
