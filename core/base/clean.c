@@ -109,3 +109,28 @@ bool json_quote(struct text *out, struct span text)
 		return true;
 	return text_cut(out, mark);
 }
+
+/* U+2028 and U+2029 are escaped on the socket only (frame.c). */
+static size_t json_cost(uint32_t code, size_t length)
+{
+	if (code == '"' || code == '\\')
+		return 2;
+	return !length || json_is_harmful(code) || code == 0x2028 || code == 0x2029 ? 6 : length;
+}
+
+struct span json_fit(struct span text, size_t *room)
+{
+	size_t len = 0;
+
+	while (len < text.len) {
+		uint32_t code = (unsigned char)text.at[len];
+		size_t length = utf8_step(span_make(text.at + len, text.len - len), &code);
+		size_t cost = json_cost(code, length);
+
+		if (cost > *room)
+			break;
+		*room -= cost;
+		len += length ? length : 1;
+	}
+	return span_make(text.at, len);
+}

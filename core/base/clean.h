@@ -22,6 +22,9 @@ bool sql_string(struct text *out, struct span value);
 /* A JSON string with quotes; control and bidi characters as \u escapes,
  * invalid UTF-8 as \ufffd. */
 bool json_quote(struct text *out, struct span text);
+/* The longest beginning of `text`, of whole characters, that takes at most *room bytes between the quotes, also after a
+ * JSON library and the socket's own escapes have been over it; what it takes is taken off *room. */
+struct span json_fit(struct span text, size_t *room);
 
 bool utf8_is_valid(struct span text);
 

@@ -97,7 +97,7 @@ static bool receive_frame(struct client *client, int64_t wait_ms, json_t **out, 
 			return lost(err);
 		client->used += (size_t)n;
 	}
-	*out = json_loads(line, 0, NULL);
+	*out = json_loads(line, JSON_ALLOW_NUL, NULL); /* a key may have one */
 	return *out || fail(err, ERROR_BUG, "bad_answer", "the engine sent a line that is not JSON");
 }
 

@@ -32,7 +32,7 @@ void error_from_json(const json_t *object, struct error *out)
 	const char *message = json_string_value(json_object_get(object, "message"));
 	enum error_kind found = ERROR_BUG;
 
-	for (int i = 0; kind && i < ERROR_KINDS; i++) {
+	for (int i = ERROR_NONE + 1; kind && i < ERROR_KINDS; i++) {
 		if (strcmp(error_policies[i].name, kind) == 0)
 			found = (enum error_kind)i;
 	}

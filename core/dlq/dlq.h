@@ -138,7 +138,9 @@ bool dlq_groups(struct dlq *dlq, const struct dlq_filter *filter, dlq_line on_li
 bool dlq_list(struct dlq *dlq, const struct dlq_filter *filter, dlq_line on_line, void *context, struct error *err);
 /* One letter with its payload; `letter_unknown` if there is none. */
 bool dlq_show(struct dlq *dlq, const struct dlq_filter *filter, dlq_line on_line, void *context, struct error *err);
-/* The exact bytes in pieces of at most 256 KiB. */
+/* In pieces of at most 256 KiB: the line of a feed that has the letter, exactly, up to where its body begins (the next
+ * member would be "data_b64"); and the exact bytes of the body. */
+bool dlq_envelope(struct dlq *dlq, int64_t id, bool (*on_piece)(void *, struct span), void *context, struct error *err);
 bool dlq_bytes(struct dlq *dlq, int64_t id, const char *big_folder, bool (*on_piece)(void *, struct span),
                void *context, struct error *err);
 

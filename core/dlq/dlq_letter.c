@@ -85,22 +85,42 @@ bool dlq_show(struct dlq *dlq, const struct dlq_filter *filter, dlq_line on_line
  * Exact bytes.
  */
 
-static bool stored_bytes(struct dlq *dlq, int64_t id, bool (*on_piece)(void *, struct span), void *context,
-                         struct error *err)
+static bool hand_out(struct span rest, bool (*on_piece)(void *, struct span), void *context)
 {
-	sqlite3_stmt *stmt = NULL;
-	struct span rest;
-
-	if (!body_row(dlq, id, &stmt, err))
-		return false;
-	rest = store_blob(stmt, 0);
 	while (rest.len) {
 		size_t len = rest.len < PIECE_BYTES ? rest.len : PIECE_BYTES;
 
 		if (!on_piece(context, span_make(rest.at, len)))
-			break;
+			return false;
 		rest = span_make(rest.at + len, rest.len - len);
 	}
+	return true;
+}
+
+bool dlq_envelope(struct dlq *dlq, int64_t id, bool (*on_piece)(void *, struct span), void *context, struct error *err)
+{
+	sqlite3_stmt *row = letter_row(dlq, id, err);
+
+	if (!row)
+		return false;
+
+	OWNED(text) head = letter_envelope(row);
+
+	sqlite3_reset(row);
+	if (!dlq_json_is_whole(dlq, head, err))
+		return false;
+	hand_out(text_span(head), on_piece, context);
+	return true;
+}
+
+static bool stored_bytes(struct dlq *dlq, int64_t id, bool (*on_piece)(void *, struct span), void *context,
+                         struct error *err)
+{
+	sqlite3_stmt *stmt = NULL;
+
+	if (!body_row(dlq, id, &stmt, err))
+		return false;
+	hand_out(store_blob(stmt, 0), on_piece, context);
 	sqlite3_reset(stmt);
 	return true;
 }

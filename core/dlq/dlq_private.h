@@ -11,8 +11,7 @@
 #define GROUPS_MAX 10000                /* signatures; beyond them letters are grouped by code only */
 #define PAGE_ROWS 256                   /* a listing reads so many rows, then lets the snapshot go */
 #define PIECE_BYTES ((size_t)256 << 10) /* payloads are shown and fetched in pieces of this size */
-#define LINE_LIMIT ((size_t)64 << 20)   /* of one JSON object: two 1 KiB texts for each of 100 attributes, all escaped,
-                                           and a payload piece fit many times */
+#define LINE_LIMIT ((size_t)64 << 20)   /* of one JSON object: a timeline, notes; a letter is kept much smaller */
 
 /* Stored as numbers: rows are only ever added. */
 enum letter_state {
@@ -136,14 +135,16 @@ char *table_array(struct dlq *dlq, enum dlq_statement which, const char *table,
 /* JSON pieces. */
 void member_first(struct text *out, const char *name, struct span value); /* {"name":"value" */
 void member_name(struct text *out, const char *name);                     /* ,"name": */
-void member_text(struct text *out, const char *name, struct span value);
-void member_text_or_null(struct text *out, const char *name, struct span value);
+/* False: it was cut, and ends with a mark. */
+bool member_text(struct text *out, const char *name, struct span value);
+bool member_text_or_null(struct text *out, const char *name, struct span value);
 void member_int(struct text *out, const char *name, int64_t number);
 void member_bool(struct text *out, const char *name, bool is_true);
 void member_time(struct text *out, const char *name, int64_t utc_us);
 /* A whole letter without its closing brace. */
 void letter_json(struct text *out, sqlite3_stmt *row, const struct dlq_filter *filter);
 void letter_payload_json(struct text *out, struct span body, bool is_null, bool is_head);
+struct text *letter_envelope(sqlite3_stmt *row);
 bool dlq_json_is_whole(struct dlq *dlq, const struct text *out, struct error *err);
 
 #endif

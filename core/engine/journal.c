@@ -97,18 +97,28 @@ static bool append_locked(struct journal *journal, char *line, struct error *err
 	return write_locked(journal, text_span(whole), err);
 }
 
+/* The time is that of the writing, so that lines of several threads stand in the order of their times. */
+static char *stamped_locked(json_t *line)
+{
+	char time[CLOCK_TEXT_BYTES];
+
+	if (!line)
+		return NULL;
+	clock_text(clock_utc_us(), time);
+	json_object_set_new(line, "time", json_string(time));
+	return json_line(line);
+}
+
 bool journal_add(struct journal *journal, json_t *line, bool is_synced, struct error *err)
 {
-	char *text = line ? json_line(line) : NULL;
+	char *text;
 	bool is_fine;
 	int fd;
 
-	if (!text) {
-		json_decref(line);
-		return fail(err, ERROR_USAGE, "bad_argument", "a line of the journal is no UTF-8");
-	}
 	pthread_mutex_lock(&journal->lock);
-	is_fine = append_locked(journal, text, err);
+	text = stamped_locked(line);
+	is_fine = text ? append_locked(journal, text, err)
+	               : fail(err, ERROR_USAGE, "bad_argument", "a line of the journal is no UTF-8");
 	fd = journal->fd;
 	pthread_mutex_unlock(&journal->lock);
 	free(text);

@@ -88,16 +88,25 @@ bool run_dlq_list(struct call *call, struct error *err)
  * show
  */
 
-static bool send_piece(void *context, struct span piece)
+static bool send_encoded(struct letters *letters, const char *member, struct span piece)
 {
-	struct letters *letters = context;
 	char *text = memory_alloc(base64_room(piece.len) + 1);
-	json_t *line = json_pack("{s:s%}", "b64", text, (int)base64_encode(piece, text));
+	json_t *line = json_pack("{s:s%}", member, text, (int)base64_encode(piece, text));
 
 	free(text);
 	letters->was_found = true;
 	letters->goes_on = call_line(letters->call, line);
 	return letters->goes_on;
+}
+
+static bool send_piece(void *context, struct span piece)
+{
+	return send_encoded(context, "b64", piece);
+}
+
+static bool send_head(void *context, struct span piece)
+{
+	return send_encoded(context, "head_b64", piece);
 }
 
 /* Several jobs may have a letter of that number: the first that has it, unless --job says which. */
@@ -111,7 +120,8 @@ static bool show_bytes(struct dlq *dlq, const struct dlq_filter *filter, dlq_lin
 
 	(void)on_line;
 	job_paths_make(&paths, letters->home, letters->options->name);
-	is_fine = dlq_bytes(dlq, filter->id, paths.big, send_piece, letters, &unknown);
+	is_fine = (!call_flag(letters->call, "envelope") || dlq_envelope(dlq, filter->id, send_head, letters, &unknown)) &&
+	          dlq_bytes(dlq, filter->id, paths.big, send_piece, letters, &unknown);
 	job_paths_clear(&paths);
 	letters->was_found = letters->was_found || is_fine;
 	if (is_fine || strcmp(unknown.code, "letter_unknown") == 0)
@@ -184,7 +194,7 @@ bool run_dlq_show(struct call *call, struct error *err)
 
 	if (letters.id <= 0)
 		return fail(err, ERROR_USAGE, "bad_argument", "'dlq show' needs the id of a letter, a number from 1");
-	if (call_flag(call, "bytes"))
+	if (call_flag(call, "bytes") || call_flag(call, "envelope"))
 		letters.look = show_bytes;
 	if (!letters_choose_job(call, err) || !look_everywhere(call, &letters, err))
 		return false;

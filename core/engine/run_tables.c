@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SCHEMA_BYTES_MAX ((size_t)400 << 10) /* columns, and again the timeline */
 #define BEFORE_LINES 5
 #define BEFORE_BYTES (4u << 20) /* a long silence is not searched to its beginning */
 
@@ -32,14 +33,72 @@ static json_t *schema_json(const struct table_schema *schema)
 	return columns;
 }
 
-static json_t *timeline_json(struct dlq *dlq, const char *table)
+/* NULL: err says why. */
+static json_t *timeline_json(struct dlq *dlq, const char *table, struct error *err)
 {
-	struct error ignored = { 0 };
-	char *text = dlq ? dlq_timeline_json(dlq, table, &ignored) : NULL;
-	json_t *timeline = text ? json_loads(text, 0, NULL) : json_array();
+	char *text;
+	json_t *timeline;
 
+	if (!dlq)
+		return json_array();
+	text = dlq_timeline_json(dlq, table, err);
+	if (!text)
+		return NULL;
+	timeline = json_loads(text, JSON_ALLOW_NUL, NULL);
 	free(text);
+	if (!timeline)
+		fail(err, ERROR_BUG, "state_damaged", "the schema timeline of '%s' is not JSON", table);
 	return timeline;
+}
+
+static size_t printed_size(const json_t *value)
+{
+	char *line = json_line(value);
+	size_t size = line ? strlen(line) : 0;
+
+	free(line);
+	return size;
+}
+
+/* Takes items off one end until the rest fits; gives how many. */
+static size_t trim(json_t *list, size_t room, bool from_front)
+{
+	size_t count = json_array_size(list), kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t size = printed_size(json_array_get(list, from_front ? count - 1 - i : i));
+
+		if (size > room)
+			break;
+		room -= size;
+		kept++;
+	}
+	for (size_t i = kept; i < count; i++)
+		json_array_remove(list, from_front ? 0 : json_array_size(list) - 1);
+	return count - kept;
+}
+
+/* One answer is one line of the socket: the oldest changes and the last columns are left out, and counted. */
+static void set_list(json_t *row, const char *name, json_t *list, bool from_front)
+{
+	size_t left_out = trim(list, SCHEMA_BYTES_MAX, from_front);
+	OWNED(text) counter = text_new(64);
+
+	json_object_set_new(row, name, list);
+	text_add_format(counter, "%s_left_out", name);
+	if (left_out)
+		json_object_set_new(row, counter->at, json_integer((json_int_t)left_out));
+}
+
+static bool add_schema(const struct job_files *files, size_t table, json_t *row, struct error *err)
+{
+	json_t *timeline = timeline_json(files->dlq, json_string_value(json_object_get(row, "table")), err);
+
+	if (!timeline)
+		return false;
+	set_list(row, "columns", schema_json(files_schema(files, table)), false);
+	set_list(row, "timeline", timeline, true);
+	return true;
 }
 
 struct table_list {
@@ -66,12 +125,7 @@ static bool list_tables(struct call *call, const struct job_options *options, vo
 		if (!row)
 			break;
 		json_object_set_new(row, "job", json_string(options->name));
-		if (list->wants_schema) {
-			const char *name = json_string_value(json_object_get(row, "table"));
-
-			json_object_set_new(row, "columns", schema_json(files_schema(&files, i)));
-			json_object_set_new(row, "timeline", timeline_json(files.dlq, name));
-		}
+		is_fine = !list->wants_schema || add_schema(&files, i, row, err);
 		json_array_append_new(list->rows, row);
 	}
 	files_close(&files);

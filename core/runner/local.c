@@ -126,6 +126,15 @@ static void confirm(struct pipeline *p, struct batch *batch, struct error *err)
 	batch->is_committed = false;
 }
 
+/* A closed box takes nothing: the writer has ended, and nobody else has the batch. */
+static bool hand_on(struct mailbox *box, struct batch *batch)
+{
+	if (mailbox_post(box, batch, -1) == MAIL_TAKEN)
+		return true;
+	batch_free(batch);
+	return false;
+}
+
 /* True: the reader goes on. */
 static bool read_batch(struct local *local, struct batch *batch, uint64_t *messages)
 {
@@ -140,8 +149,8 @@ static bool read_batch(struct local *local, struct batch *batch, uint64_t *messa
 		read_source(local, batch, messages);
 	ends = ends || local->reader_failed || has_read_all(local);
 	if (batch->message_count || batch->changes || batch->notes || batch->ends_replay)
-		return mailbox_post(local->filled, batch, -1) == MAIL_TAKEN && !ends;
-	return mailbox_post(local->empty, batch, -1) == MAIL_TAKEN && !ends;
+		return hand_on(local->filled, batch) && !ends;
+	return hand_on(local->empty, batch) && !ends;
 }
 
 static void *reader_main(void *context)

@@ -169,7 +169,7 @@ static void many_keys_come_out_once_and_in_order(void **state)
 	assert_int_equal(sieve.count, 10000);
 	for (size_t i = 0; i < sieve.count; i++) {
 		struct span text;
-		int64_t number;
+		int64_t number = 0;
 
 		assert_true(key_decode(sieve_key(&sieve, &sieve.items[i]), &text, 1) && span_int64(text, &number));
 		assert_true(number > last);
