@@ -14,7 +14,7 @@
 #define FIRST_READ ((size_t)16384)
 
 /* The rest of `fd`, at most one byte more than `limit`, so that the caller sees
- * what is too large. Sizes of pipes and /proc files are not known before. */
+ * what is too large. Sizes of /proc files are not known before. */
 static bool fd_read_all(int fd, size_t limit, char **out, size_t *out_len)
 {
 	size_t room = limit < FIRST_READ ? limit + 1 : FIRST_READ;
@@ -52,23 +52,33 @@ static bool fail_open(const char *path, struct error *err)
 	return fail_errno(err, errno, "cannot open '%s'", path);
 }
 
-static bool fail_read(const char *path, struct error *err)
+static bool is_plain_file(int fd, const char *path, struct error *err)
 {
-	if (errno == EISDIR)
-		return fail(err, ERROR_CONFIG, "not_a_file", "cannot read '%s': it is a folder", path);
-	return fail_errno(err, errno, "cannot read '%s'", path);
+	struct stat info;
+
+	if (fstat(fd, &info) != 0)
+		return fail_errno(err, errno, "cannot read '%s'", path);
+	if (S_ISREG(info.st_mode))
+		return true;
+	return fail(err, ERROR_CONFIG, "not_a_file", "cannot read '%s': it is %s", path,
+	            S_ISDIR(info.st_mode) ? "a folder" : "no plain file, but a FIFO, socket or device");
 }
 
 bool file_read(const char *path, size_t limit, char **out, size_t *out_len, struct error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	/* A FIFO would be waited for, a device may act when it is opened. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	char *bytes = NULL;
 	size_t len = 0;
 
 	if (fd < 0)
 		return fail_open(path, err);
+	if (!is_plain_file(fd, path, err)) {
+		close(fd);
+		return false;
+	}
 	if (!fd_read_all(fd, limit < SIZE_MAX / 2 ? limit : SIZE_MAX / 2, &bytes, &len)) {
-		fail_read(path, err);
+		fail_errno(err, errno, "cannot read '%s'", path);
 		close(fd);
 		return false;
 	}

@@ -103,16 +103,19 @@ static void close_fd(int fd)
 		close(fd);
 }
 
-void engine_close(struct engine *engine)
+bool engine_close(struct engine *engine)
 {
-	jobs_close(engine);
-	server_close_all(engine);
-	/* A call that was under way may have begun one more; its thread wakes us with its last breath. */
-	jobs_close(engine);
-	records_close(engine);
+	/* Who comes now is told at once that nobody is here, instead of waiting for an answer. */
 	if (engine->listen_fd >= 0)
 		unlink(engine->home->socket);
 	close_fd(engine->listen_fd);
+	engine->listen_fd = -1;
+	jobs_close(engine);
+	if (!server_close_all(engine))
+		return false;
+	/* A call that was under way may have begun one more; its thread wakes us with its last breath. */
+	jobs_close(engine);
+	records_close(engine);
 	close_fd(engine->signal_fd);
 	close_fd(engine->wake_fd);
 	close_fd(engine->lock_fd);
@@ -120,6 +123,7 @@ void engine_close(struct engine *engine)
 	events_close(engine);
 	pthread_cond_destroy(&engine->job_ended);
 	pthread_mutex_destroy(&engine->lock);
+	return true;
 }
 
 void engine_wake(struct engine *engine)
@@ -215,7 +219,7 @@ static void poll_once(struct engine *engine)
 	struct pollfd fds[SESSIONS_MAX + 3] = {
 		{ .fd = engine->signal_fd, .events = POLLIN },
 		{ .fd = engine->wake_fd, .events = POLLIN },
-		{ .fd = engine->listen_fd, .events = POLLIN },
+		{ .fd = clock_mono_ms() < engine->accept_from_ms ? -1 : engine->listen_fd, .events = POLLIN },
 	};
 	struct session *sessions[SESSIONS_MAX + 3];
 	nfds_t count = 3;

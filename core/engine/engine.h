@@ -74,6 +74,7 @@ struct engine {
 	int64_t ticked_ms, started_ms;
 	struct session *sessions;   /* the control thread's own */
 	int session_count;
+	int64_t accept_from_ms;     /* no sessions are taken before */
 	bool ends_when_idle;
 	atomic_bool is_stopping;    /* drain everything, then end */
 	int64_t idle_since_ms;
@@ -82,7 +83,8 @@ struct engine {
 
 /* Takes the lock (`engine_running`) and the socket. */
 bool engine_open(struct engine *engine, const struct home *home, struct error *err);
-void engine_close(struct engine *engine);
+/* False: a call could not be ended; nothing was freed, and the process must end at once (_exit). */
+bool engine_close(struct engine *engine);
 
 /* Log and journal (records.c): opened when the home is ours, closed when nobody is left who could write. */
 void records_open(struct engine *engine);
@@ -157,7 +159,8 @@ void server_sweep(struct engine *engine, int64_t now_ms); /* late hellos, ended 
 int session_fd(const struct session *session);
 short session_events(struct session *session);
 struct session *session_next(const struct session *session);
-void server_close_all(struct engine *engine);
+/* False: a call does not end; its thread still uses the engine. */
+bool server_close_all(struct engine *engine);
 
 /*
  * Events (events.c): what sessions have subscribed to.

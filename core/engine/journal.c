@@ -101,11 +101,18 @@ static bool append_locked(struct journal *journal, char *line, struct error *err
 static char *stamped_locked(json_t *line)
 {
 	char time[CLOCK_TEXT_BYTES];
+	json_t *rest;
 
 	if (!line)
 		return NULL;
+	if (json_object_get(line, "time"))
+		return json_line(line);
 	clock_text(clock_utc_us(), time);
-	json_object_set_new(line, "time", json_string(time));
+	rest = json_copy(line);
+	json_object_clear(line);
+	json_object_set_new(line, "time", json_string(time)); /* first, as people read it */
+	json_object_update(line, rest);
+	json_decref(rest);
 	return json_line(line);
 }
 
@@ -181,7 +188,6 @@ static json_t *text_json(const char *text)
 void journal_event(struct engine *engine, const char *job, const char *table, const char *code, const char *sentence)
 {
 	struct event_row row = event_find(code);
-	char time[CLOCK_TEXT_BYTES];
 	struct error err = { 0 };
 	json_t *line;
 
@@ -193,8 +199,7 @@ void journal_event(struct engine *engine, const char *job, const char *table, co
 		        LOG_FIELDS(FIELD_TEXT("code", code)));
 	if (!engine->journal)
 		return;
-	clock_text(clock_utc_us(), time);
-	line = json_pack("{s:s, s:s, s:s, s:s*, s:o*, s:s, s:o}", "time", time, "kind", "event", "who", row.who, "job",
+	line = json_pack("{s:s, s:s, s:s*, s:o*, s:s, s:o}", "kind", "event", "who", row.who, "job",
 	                 job, "table", table ? text_json(table) : NULL, "code", code, "text", text_json(sentence));
 	if (!journal_add(engine->journal, line, false, &err))
 		log_warn(engine->log, "journal", NULL, "a line could not be written", FIELD_TEXT("code", err.code),

@@ -165,14 +165,11 @@ char *journal_command_text(const struct command *command, const json_t *args)
 /* The line that both ends of an act share; taken. */
 static json_t *act_line(struct call *call, const struct command *command, int64_t act, const char *phase)
 {
-	char time[CLOCK_TEXT_BYTES];
 	json_t *args = journal_args(call->args);
 	char *text = journal_command_text(command, args);
 	json_t *line;
 
-	clock_text(clock_utc_us(), time);
-	line = json_pack("{s:s, s:s, s:I, s:s, s:s, s:I, s:I, s:s*, s:s, s:o, s:s, s:o*, s:o*, s:o*}", "time", time,
-	                 "kind", "act", "act", (json_int_t)act, "phase", phase, "who", call->peer.user, "uid",
+	line = json_pack("{s:s, s:I, s:s, s:s, s:I, s:I, s:s*, s:s, s:o, s:s, s:o*, s:o*, s:o*}", "kind", "act", "act", (json_int_t)act, "phase", phase, "who", call->peer.user, "uid",
 	                 (json_int_t)call->peer.uid, "pid", (json_int_t)call->peer.pid, "ssh_as_client_said",
 	                 call->peer.ssh[0] ? call->peer.ssh : NULL, "what", command->name, "args", args, "text", text,
 	                 "job", json_incref(json_object_get(args, "job")), "table",

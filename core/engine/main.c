@@ -31,6 +31,15 @@ static int complain(const struct error *err, bool is_json)
 	return error_policies[err->kind].exit_status;
 }
 
+/* A thread that does not end must not see freed what it uses. What is committed is safe. */
+static void end_engine(struct engine *engine, int status)
+{
+	if (engine_close(engine))
+		return;
+	fflush(NULL);
+	_exit(status);
+}
+
 static int serve(const struct home *home, bool ends_when_idle)
 {
 	struct engine engine;
@@ -41,7 +50,7 @@ static int serve(const struct home *home, bool ends_when_idle)
 	engine.ends_when_idle = ends_when_idle;
 	jobs_restore(&engine);
 	engine_loop(&engine, NULL);
-	engine_close(&engine);
+	end_engine(&engine, 0);
 	return 0;
 }
 
@@ -125,6 +134,7 @@ static int run_own(const struct home *home, const struct command_line *line)
 	struct own_run own = { .is_json = line->is_json };
 	bool has_live = live_line_open(&own.live) && !line->is_json;
 	pthread_t thread;
+	int status;
 
 	if (!open_own(&engine, home, &own.err))
 		return complain(&own.err, line->is_json);
@@ -142,8 +152,9 @@ static int run_own(const struct home *home, const struct command_line *line)
 	pthread_create(&thread, NULL, own_main, &own);
 	engine_loop(&engine, &own.is_done);
 	pthread_join(thread, NULL);
-	engine_close(&engine);
-	return own.is_fine ? own.call.exit : complain(&own.err, line->is_json);
+	status = own.is_fine ? own.call.exit : complain(&own.err, line->is_json);
+	end_engine(&engine, status);
+	return status;
 }
 
 static int run_command_line(enum command_id id, int argc, char **argv)

@@ -46,8 +46,8 @@ static void look(struct call *call, const struct job *job, struct progress *prog
 
 	progress_look(progress, &now);
 	say_changes(call, seen, &now);
-	/* Not yet open: there is nothing to show. */
-	if (call->show_progress && now.state != STATE_STOPPED)
+	/* Not yet open: there is nothing to show. Ended: what came since the last look is. */
+	if (call->show_progress && (now.state != STATE_STOPPED || seen->state != STATE_STOPPED))
 		call->show_progress(call, job->name, &now);
 	*seen = now;
 }

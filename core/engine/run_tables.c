@@ -23,7 +23,7 @@ static json_t *schema_json(const struct table_schema *schema)
 
 	for (size_t i = 0; schema && i < schema->count; i++) {
 		const struct column *column = &schema->columns[i];
-		OWNED(text) type = text_new(65536);
+		OWNED(text) type = text_new(1 << 20);
 
 		bq_type_print(type, &column->type);
 		json_array_append_new(columns, json_pack("{s:s%, s:s, s:i, s:b}", "name", column->name.at,
@@ -273,7 +273,7 @@ static bool explain_table(struct job_files *files, const struct job_options *opt
 		return true;
 	}
 	text = first_letter(files, options, name, err);
-	letter = text ? json_loads(text, 0, NULL) : NULL;
+	letter = text ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
 	free(text);
 	json_decref(why->answer);
 	why->answer = json_pack("{s:s, s:s, s:O}", "table", name, "job", options->name, "state",

@@ -20,7 +20,9 @@
  * watches events or has sent more calls has no reason to. */
 #define STALL_PAGER_MS (10 * 60 * 1000)
 #define STALL_MS (10 * 1000)
-#define LAST_WORDS_MS 2000 /* for answers that are being written when the engine ends */
+#define LAST_WORDS_MS 2000 /* for answers that are being written when the session or the engine ends */
+#define LAST_CALL_MS 10000 /* and for calls that still do something else when the engine ends */
+#define ACCEPT_PAUSE_MS 1000
 
 int session_fd(const struct session *session)
 {
@@ -40,10 +42,29 @@ short session_events(struct session *session)
 	return outbox_wants_room(&session->out) ? (short)(events | POLLOUT) : events;
 }
 
+/* What is too long for a frame is told from nobody who reads: in its place goes what it was and why it is not here. */
+static char *print_frame(const json_t *object)
+{
+	static const char *const members[] = { "id", "event", "seq" };
+	char *line = frame_print(object);
+	struct error err = { 0 };
+	json_t *instead;
+
+	if (line)
+		return line;
+	fail(&err, ERROR_RECORD, "answer_too_large", "this is longer than %u bytes and was left out", FRAME_BYTES_MAX);
+	instead = json_pack("{s:o}", "error", error_to_json(&err));
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		json_object_set(instead, members[i], json_object_get(object, members[i]));
+	line = frame_print(instead);
+	json_decref(instead);
+	return line;
+}
+
 /* By the call's thread; waits while the other end does not read. */
 static bool send_object(struct session *session, json_t *object)
 {
-	char *line = frame_print(object);
+	char *line = print_frame(object);
 	bool is_sent = line && outbox_write(&session->out, line, strlen(line));
 
 	json_decref(object);
@@ -53,7 +74,7 @@ static bool send_object(struct session *session, json_t *object)
 
 bool session_post(struct session *session, json_t *object)
 {
-	char *line = frame_print(object);
+	char *line = print_frame(object);
 	bool is_posted = line && outbox_post(&session->out, line, strlen(line));
 
 	json_decref(object);
@@ -104,6 +125,15 @@ static void send_away(int fd)
 	close(fd);
 }
 
+/* Out of descriptors or memory: who waits stays in the queue, and poll would find them there again at once. */
+static void pause_accepting(struct engine *engine, int why)
+{
+	if (why == EAGAIN || why == EWOULDBLOCK || why == EINTR || why == ECONNABORTED)
+		return;
+	log_warn(engine->log, "session", NULL, "cannot take a session now", FIELD_TEXT("why", strerror(why)));
+	engine->accept_from_ms = clock_mono_ms() + ACCEPT_PAUSE_MS;
+}
+
 void server_accept(struct engine *engine)
 {
 	int fd = accept4(engine->listen_fd, NULL, NULL, SOCK_CLOEXEC);
@@ -111,8 +141,10 @@ void server_accept(struct engine *engine)
 	struct peer peer = { 0 };
 	struct session *session;
 
-	if (fd < 0)
+	if (fd < 0) {
+		pause_accepting(engine, errno);
 		return;
+	}
 	if (!peer_access(fd, &access, &peer)) {
 		log_warn(engine->log, "session", NULL, "a stranger was sent away", FIELD_INT("uid", peer.uid));
 		close(fd);
@@ -146,23 +178,57 @@ static void call_send_note(struct call *call, const char *sentence)
 	send_object(session, json_pack("{s:I, s:s}", "id", (json_int_t)session->id, "note", sentence));
 }
 
-/* An object that fits into no frame is left out, and said to be: the exit status tells scripts. */
+/* Which one it was, as far as it has a name. */
+static void describe(const json_t *line, char *out, size_t room)
+{
+	static const char *const members[] = { "job", "table", "group", "id" };
+	OWNED(text) words = text_new(room - 1);
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		const json_t *value = json_object_get(line, members[i]);
+
+		if (json_is_string(value))
+			text_add_format(words, " %s %.100s", members[i], json_string_value(value));
+		else if (json_is_integer(value))
+			text_add_format(words, " %s %lld", members[i], (long long)json_integer_value(value));
+	}
+	memcpy(out, words->at, words->len + 1);
+}
+
+/* An object that fits into no frame is left out; the others go on, and the call fails when it has ended. */
+static void leave_out(struct session *session, const json_t *line)
+{
+	if (!session->left_out++)
+		describe(line, session->left_out_first, sizeof(session->left_out_first));
+}
+
 static bool call_send_line(struct call *call, json_t *line)
 {
 	struct session *session = call->context;
-	json_t *object = json_pack("{s:I, s:o}", "id", (json_int_t)session->id, "line", line);
-	char *frame = frame_print(object);
-	bool is_sent;
+	json_t *object = json_pack("{s:I, s:O?}", "id", (json_int_t)session->id, "line", line);
+	char *frame = line ? frame_print(object) : NULL;
+	bool is_sent = true;
 
+	if (frame)
+		is_sent = outbox_write(&session->out, frame, strlen(frame));
+	else
+		leave_out(session, line);
 	json_decref(object);
-	if (!frame) {
-		session->has_cut = true;
-		call_note(call, "an object of the answer is longer than %u bytes and was left out", FRAME_BYTES_MAX);
-		return true;
-	}
-	is_sent = outbox_write(&session->out, frame, strlen(frame));
+	json_decref(line);
 	free(frame);
 	return is_sent;
+}
+
+/* What went wrong in the call itself is worse than an answer with holes. */
+static bool dispatch(struct session *session, struct error *err)
+{
+	if (!call_dispatch(session->call, session->name, err))
+		return false;
+	if (!session->left_out)
+		return true;
+	return fail(err, ERROR_RECORD, "answer_too_large", "%d objects of the answer are longer than %u bytes and were left out; "
+	            "the first:%s", session->left_out, FRAME_BYTES_MAX,
+	            *session->left_out_first ? session->left_out_first : " one without a name");
 }
 
 static void *call_main(void *context)
@@ -170,14 +236,48 @@ static void *call_main(void *context)
 	struct session *session = context;
 	struct error err = { 0 };
 
-	if (call_dispatch(session->call, session->name, &err))
+	if (dispatch(session, &err))
 		send_object(session, json_pack("{s:I, s:{s:i}}", "id", (json_int_t)session->id, "ok", "exit",
-		                               session->has_cut && !session->call->exit ? 1 : session->call->exit));
+		                               session->call->exit));
 	else
 		send_object(session, json_pack("{s:I, s:o}", "id", (json_int_t)session->id, "error", error_to_json(&err)));
 	atomic_store(&session->call_has_ended, true);
 	engine_wake(session->engine);
 	return NULL;
+}
+
+/*
+ * Cancels. They are seen while their call runs, also behind calls that wait; those for a call that waits are kept.
+ */
+
+static void take_cancel(struct session *session, const json_t *value)
+{
+	int64_t id = json_integer_value(value);
+
+	if (!session->call)
+		return;
+	if (!json_is_integer(value) || id == session->id)
+		atomic_store(&session->call->is_cancelled, true);
+	else
+		session->cancelled[session->cancelled_count++ % CANCELS_KEPT] = id;
+}
+
+static bool was_cancelled(struct session *session, int64_t id)
+{
+	size_t count = session->cancelled_count < CANCELS_KEPT ? session->cancelled_count : CANCELS_KEPT;
+
+	for (size_t i = 0; i < count; i++) {
+		if (session->cancelled[i] == id)
+			return true;
+	}
+	return false;
+}
+
+static void end_call(struct session *session)
+{
+	json_decref(session->call->args);
+	free(session->call);
+	session->call = NULL;
 }
 
 static void start_call(struct session *session, const json_t *frame)
@@ -201,14 +301,19 @@ static void start_call(struct session *session, const json_t *frame)
 		.engine = session->engine,
 		.args = json_is_object(args) ? json_incref(args) : json_object(),
 		.access = session->access,
+		.is_cancelled = was_cancelled(session, id),
 		.peer = session->peer,
 		.send_line = call_send_line,
 		.send_note = call_send_note,
 		.context = session,
 	};
-	session->has_cut = false;
+	session->left_out = 0;
 	atomic_store(&session->call_has_ended, false);
-	pthread_create(&session->thread, NULL, call_main, session);
+	if (pthread_create(&session->thread, NULL, call_main, session) == 0)
+		return;
+	end_call(session);
+	fail(&err, ERROR_TRANSIENT, "no_descriptors", "cannot make a thread for the call");
+	session_post_error(session, id, &err);
 }
 
 static void take_hello(struct session *session, const json_t *frame)
@@ -235,35 +340,47 @@ static void take_hello(struct session *session, const json_t *frame)
 	                               "access", access_name(session->access), "pid", (int)getpid()));
 }
 
-/* False: the frame must wait, a call is still running. */
-static bool take_frame(struct session *session, const json_t *frame)
+static void take_frame(struct session *session, const json_t *frame)
 {
 	struct error err = { 0 };
 
-	if (session->call && !json_object_get(frame, "cancel"))
-		return false;
 	if (!json_is_object(frame)) {
 		fail(&err, ERROR_USAGE, "bad_frame", "a frame is one JSON object a line");
 		session_post_error(session, 0, &err);
 		session->is_closing = true;
 	} else if (!session->has_greeted) {
 		take_hello(session, frame);
-	} else if (json_object_get(frame, "cancel")) {
-		if (session->call)
-			atomic_store(&session->call->is_cancelled, true);
-	} else {
+	} else if (!json_object_get(frame, "cancel")) {
 		start_call(session, frame);
 	}
-	return true;
 }
 
-static bool take_line(struct session *session, const char *line, size_t len)
+static void take_line(struct session *session, const char *line, size_t len)
 {
 	json_t *frame = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
-	bool is_taken = take_frame(session, frame);
 
+	take_frame(session, frame);
 	json_decref(frame);
-	return is_taken;
+}
+
+/* Lines that wait behind a running call: only a cancel is taken from them, and each is looked at once. */
+static void look_ahead(struct session *session)
+{
+	char *at = session->buffer + session->looked;
+	char *end = session->buffer + session->used;
+	char *newline;
+
+	for (; (newline = memchr(at, '\n', (size_t)(end - at))); at = newline + 1) {
+		json_t *frame;
+
+		if (!memmem(at, (size_t)(newline - at), "cancel", 6))
+			continue;
+		frame = json_loadb(at, (size_t)(newline - at), JSON_REJECT_DUPLICATES, NULL);
+		if (json_object_get(frame, "cancel"))
+			take_cancel(session, json_object_get(frame, "cancel"));
+		json_decref(frame);
+	}
+	session->looked = (size_t)(at - session->buffer);
 }
 
 static void refuse_long_line(struct session *session)
@@ -280,13 +397,21 @@ static void take_lines(struct session *session)
 	char *at = session->buffer;
 	char *end = session->buffer + session->used;
 	char *newline;
+	size_t taken;
 
-	while (!session->is_closing && (newline = memchr(at, '\n', (size_t)(end - at))) &&
-	       take_line(session, at, (size_t)(newline - at)))
+	while (!session->is_closing && !session->call && (newline = memchr(at, '\n', (size_t)(end - at)))) {
+		take_line(session, at, (size_t)(newline - at));
 		at = newline + 1;
-	session->used = (size_t)(end - at);
-	if (session->used)
+	}
+	taken = (size_t)(at - session->buffer);
+	session->used -= taken;
+	session->looked -= session->looked < taken ? session->looked : taken;
+	if (taken && session->used)
 		memmove(session->buffer, at, session->used);
+	if (session->call)
+		look_ahead(session);
+	else
+		session->cancelled_count = 0;
 	/* Calls that wait behind a running one may be many; one line may not be longer than this. */
 	if (session->used > FRAME_BYTES_MAX && !memchr(session->buffer, '\n', session->used))
 		refuse_long_line(session);
@@ -333,12 +458,10 @@ void server_serve(struct session *session, short revents)
 		leave(session);
 }
 
-static void end_call(struct session *session)
+static void join_call(struct session *session)
 {
 	pthread_join(session->thread, NULL);
-	json_decref(session->call->args);
-	free(session->call);
-	session->call = NULL;
+	end_call(session);
 }
 
 static void free_session(struct session *session)
@@ -365,10 +488,20 @@ static bool is_served(struct session *session)
 	       !outbox_pending(&session->out);
 }
 
+/* A session is freed when its call has ended: the call is told, and soon has nobody to write to. */
+static void hurry(struct session *session, int64_t now_ms)
+{
+	atomic_store(&session->call->is_gone, true);
+	if (!session->closed_by_ms)
+		session->closed_by_ms = now_ms + LAST_WORDS_MS;
+	else if (now_ms > session->closed_by_ms && !atomic_load(&session->out.is_broken))
+		leave(session);
+}
+
 static void sweep_session(struct session *session, int64_t now_ms)
 {
 	if (session->call && atomic_load(&session->call_has_ended)) {
-		end_call(session);
+		join_call(session);
 		take_lines(session);
 	}
 	if (!session->has_greeted && now_ms > session->hello_until_ms)
@@ -377,6 +510,8 @@ static void sweep_session(struct session *session, int64_t now_ms)
 		session->is_closing = true;
 	if (!session->is_closing && (is_deaf(session, now_ms) || atomic_load(&session->out.is_broken)))
 		leave(session);
+	if (session->is_closing && session->call)
+		hurry(session, now_ms);
 }
 
 void server_sweep(struct engine *engine, int64_t now_ms)
@@ -397,27 +532,39 @@ void server_sweep(struct engine *engine, int64_t now_ms)
 	}
 }
 
-void server_close_all(struct engine *engine)
+static bool wait_for_call(struct session *session, int64_t until_ms)
 {
-	int64_t until_ms = clock_mono_ms() + LAST_WORDS_MS;
+	while (session->call && !atomic_load(&session->call_has_ended) && clock_mono_ms() < until_ms)
+		clock_sleep_ms(5);
+	return !session->call || atomic_load(&session->call_has_ended);
+}
+
+bool server_close_all(struct engine *engine)
+{
+	int64_t now_ms = clock_mono_ms();
+	struct session **link = &engine->sessions;
 
 	for (struct session *s = engine->sessions; s; s = s->next) {
 		s->is_closing = true;
 		if (s->call)
 			atomic_store(&s->call->is_cancelled, true);
 	}
-	while (engine->sessions) {
-		struct session *session = engine->sessions;
+	while (*link) {
+		struct session *session = *link;
 
 		/* A call whose answer nobody reads would keep the engine. */
-		while (session->call && !atomic_load(&session->call_has_ended) && clock_mono_ms() < until_ms)
-			clock_sleep_ms(5);
-		if (session->call && !atomic_load(&session->call_has_ended))
+		if (!wait_for_call(session, now_ms + LAST_WORDS_MS))
 			leave(session);
+		if (!wait_for_call(session, now_ms + LAST_CALL_MS)) {
+			log_warn(engine->log, "session", NULL, "a call did not end and is left behind", FIELD_TEXT("call", session->name));
+			link = &session->next;
+			continue;
+		}
 		if (session->call)
-			end_call(session);
+			join_call(session);
 		outbox_flush(&session->out);
-		engine->sessions = session->next;
+		*link = session->next;
 		free_session(session);
 	}
+	return !engine->sessions;
 }

@@ -6,6 +6,7 @@
 #include "engine/outbox_private.h"
 
 #define SUBSCRIPTIONS_MAX 64
+#define CANCELS_KEPT 16
 
 struct subscription {
 	enum topic_id topic;
@@ -35,13 +36,18 @@ struct session {
 	int64_t hello_until_ms;
 	char *buffer;
 	size_t used, room;
+	size_t looked;              /* of `used`: lines that wait behind a call and were searched for a cancel */
+	int64_t cancelled[CANCELS_KEPT]; /* calls that wait */
+	size_t cancelled_count;
+	int64_t closed_by_ms;       /* when a call of a session that closes is cut off; 0: not asked yet */
 	struct outbox out;
 
 	struct call *call;          /* running, or NULL */
 	char name[64];              /* of the call */
 	int64_t id;
 	pthread_t thread;
-	bool has_cut;               /* the call's thread's: an object of the answer was too long */
+	int left_out;               /* the call's thread's: objects of the answer that were too long */
+	char left_out_first[256];
 	atomic_bool call_has_ended;
 
 	struct subscription *subscriptions;

@@ -101,8 +101,8 @@ static void print_member(const char *label, const json_t *value)
 static void print_shown(const json_t *letter, struct printer_state *state)
 {
 	static const char *const members[] = { "id", "job", "group", "state", "stage", "code", "message", "table", "column",
-		                                   "path", "key", "source", "message_id", "publish", "ordering_key", "attrs", "bytes",
-		                                   "sha256", "first", "last", "attempts", "newer", "payload", "payload_b64" };
+		                                   "path", "key", "source", "message_id", "publish", "ordering_key", "attrs", "attr_list", "bytes",
+		                                   "sha256", "first", "last", "attempts", "newer", "shortened", "payload", "payload_b64" };
 
 	if (!letter)
 		return;
