@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* The whole file; the caller frees *out. A larger one is `file_too_large`. */
+/* The whole file; the caller frees *out. A larger one is `file_too_large`, a FIFO or device `not_a_file`. */
 bool file_read(const char *path, size_t limit, char **out, size_t *out_len, struct error *err);
 
 /* Written beside, synced, renamed over: readers see the old or the new one. Mode 0600. */

@@ -193,6 +193,28 @@ static void json_stays_on_one_line(void **state)
 	ROWS_CHECK(json_quote, rows);
 }
 
+static void a_cut_text_fits_escaped(void **state)
+{
+	static const struct { struct span text; size_t room, len, left; } rows[] = {
+		{ SPAN("abc"), 3, 3, 0 },
+		{ SPAN("abc"), 2, 2, 0 },
+		{ SPAN("a\x01" "b"), 6, 1, 5 },
+		{ SPAN("a\x01" "b"), 8, 3, 0 },
+		{ SPAN("\"\\"), 3, 1, 1 },
+		{ SPAN("\xc3\xbc\xc3\xbc"), 3, 2, 1 },
+		{ SPAN("\xe2\x80\xa8"), 5, 0, 5 }, /* the socket escapes it */
+		{ SPAN("\xff"), 6, 1, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t room = rows[i].room;
+
+		assert_int_equal(json_fit(rows[i].text, &room).len, rows[i].len);
+		assert_int_equal(room, rows[i].left);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +226,7 @@ int main(void)
 		cmocka_unit_test(an_sql_statement_gets_one_identifier),
 		cmocka_unit_test(an_sql_statement_gets_one_string),
 		cmocka_unit_test(json_stays_on_one_line),
+		cmocka_unit_test(a_cut_text_fits_escaped),
 	};
 
 	return cmocka_run_group_tests_name("base_clean", tests, NULL, NULL);

@@ -120,7 +120,7 @@ static void reading_keeps_to_its_limit(void **state)
 	assert_ptr_equal(bytes, (char *)1);
 	assert_int_equal(len, 77);
 	assert_false(file_read("/dev/zero", 100000, &bytes, &len, &err));
-	assert_string_equal(err.code, "file_too_large");
+	assert_string_equal(err.code, "not_a_file");
 	assert_true(file_read("eight", 8, &bytes, &len, &err));
 	assert_string_equal(bytes, "12345678");
 	free(bytes);
@@ -159,6 +159,9 @@ static void a_wrong_path_is_said_in_words(void **state)
 	assert_false(file_read("plain/below", 10, &bytes, &len, &err));
 	assert_string_equal(err.code, "no_such_file");
 	assert_false(file_read(".", 10, &bytes, &len, &err));
+	assert_string_equal(err.code, "not_a_file");
+	assert_int_equal(mkfifo("fifo", 0600), 0);
+	assert_false(file_read("fifo", 10, &bytes, &len, &err)); /* at once: nobody ever writes into it */
 	assert_string_equal(err.code, "not_a_file");
 	assert_false(folder_make("plain", &err));
 	assert_string_equal(err.code, "not_a_folder");

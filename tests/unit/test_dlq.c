@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "control/control.h"
 #include "dlq/dlq.h"
 
 #include <jansson.h>
@@ -341,9 +342,75 @@ static void monstrous_key_does_not_stop_a_listing(void **state)
 	m->attr_count = 2;
 	keep(place, m, "-");
 	assert_int_equal(look(place, LIST, (struct dlq_filter){ 0 }), 1);
-	assert_int_equal(json_string_length(member(place, 0, "key")), (size_t)64 << 10);
+	assert_in_range(json_string_length(member(place, 0, "key")), 1000, (size_t)32 << 10);
 	assert_int_equal(json_object_size(member(place, 0, "attrs")), 2);
+	assert_int_equal(json_array_size(member(place, 0, "shortened")), 3);
 	free(key);
+}
+
+/* A thousand letters of which each fills the socket's line must not hide one another. */
+static void what_is_shown_of_a_letter_fits_into_a_line(void **state)
+{
+	static const char *const fillers[] = { "\x01", "\xe2\x80\xa8", "\"", "\xff", "\xc2\x85", "x" };
+	struct place *place = *state;
+	size_t len = (size_t)1 << 20;
+
+	for (size_t f = 0; f < sizeof(fillers) / sizeof(fillers[0]); f++) {
+		char *text = memory_alloc(len);
+		struct message *m;
+		struct attribute attrs[100];
+		struct refusal why = { "map", "type_mismatch", NULL, { NULL, 0 }, { NULL, 0 } };
+		char *line, *frame;
+
+		for (size_t i = 0; i < len; i++)
+			text[i] = fillers[f][i % strlen(fillers[f])];
+		for (size_t i = 0; i < 100; i++)
+			attrs[i] = (struct attribute){ i % 2 ? SPAN("twice") : span_make(text, 900), span_make(text, 1024) };
+		why.message = "no";
+		why.column = why.path = span_make(text, len);
+		m = message_at(place, 10 + f, span_make(text, len), &why);
+		m->id = m->key = m->publish = span_make(text, len);
+		m->attrs = attrs;
+		m->attr_count = 100;
+		keep(place, m, "shop.t");
+		assert_int_equal(look(place, SHOW, (struct dlq_filter){ .id = (int64_t)f + 1 }), 1);
+		line = json_dumps(json_array_get(place->lines, 0), JSON_COMPACT);
+		assert_non_null(line);
+		frame = frame_print(json_array_get(place->lines, 0));
+		if (!frame)
+			fail_msg("filler %zu: %zu bytes", f, strlen(line));
+		assert_true(strlen(frame) < FRAME_BYTES_MAX - 1000);
+		assert_true(json_is_true(member(place, 0, "cut")));
+		free(frame);
+		free(line);
+		free(text);
+	}
+}
+
+static void envelope_has_every_attribute(void **state)
+{
+	const struct attribute attrs[] = { { SPAN("a"), SPAN("1\0") }, { SPAN("b"), SPAN("x") }, { SPAN("a"), SPAN("2\n") } };
+	struct place *place = *state;
+	struct message *m = message_at(place, 0, SPAN("{}"), &type_mismatch);
+	OWNED(text) all = text_new(1 << 20);
+	struct error err = { 0 };
+	char *list;
+
+	m->id = SPAN("m1");
+	m->attrs = attrs;
+	m->attr_count = 3;
+	keep(place, m, "shop.t");
+	assert_true(dlq_envelope(place->dlq, 1, add_piece, all, &err));
+	assert_string_equal(all->at, "{\"id\":\"m1\",\"attrs\":{\"a\":\"1\\u0000\",\"b\":\"x\",\"a\":\"2\\u000a\"},");
+
+	/* The object of a listing holds the last of a name; the list all. */
+	look(place, LIST, (struct dlq_filter){ 0 });
+	assert_int_equal(json_object_size(member(place, 0, "attrs")), 2);
+	list = json_dumps(member(place, 0, "attr_list"), JSON_COMPACT);
+	assert_string_equal(list, "[[\"a\",\"1\\u0000\"],[\"b\",\"x\"],[\"a\",\"2\\n\"]]");
+	free(list);
+	assert_false(dlq_envelope(place->dlq, 99, add_piece, all, &err));
+	assert_string_equal(err.code, "letter_unknown");
 }
 
 static void message_met_twice_is_one_letter(void **state)
@@ -870,6 +937,8 @@ int main(void)
 		TEST(long_payload_is_cut_but_bytes_are_whole),
 		TEST(line_too_long_to_hold_shows_its_head_and_gives_all),
 		TEST(monstrous_key_does_not_stop_a_listing),
+		TEST(what_is_shown_of_a_letter_fits_into_a_line),
+		TEST(envelope_has_every_attribute),
 		TEST(message_met_twice_is_one_letter),
 		TEST(same_place_in_another_feed_is_another_letter),
 		TEST(nothing_is_left_after_a_rollback),

@@ -88,7 +88,8 @@ static void print_member(const char *label, const json_t *value)
 	if (!value || json_is_null(value))
 		return;
 	printf("%-13s ", label);
-	if (json_is_string(value)) {
+	/* Text with a NUL is shown as JSON has it. */
+	if (json_is_string(value) && strlen(json_string_value(value)) == json_string_length(value)) {
 		cli_print_text(json_string_value(value));
 		putchar('\n');
 		return;
@@ -111,6 +112,8 @@ static void print_shown(const json_t *letter, struct printer_state *state)
 		print_member(members[i], json_object_get(letter, members[i]));
 	if (json_is_true(json_object_get(letter, "cut")))
 		puts("(cut: 'weir dlq show ID --bytes' writes all of it)");
+	if (json_object_get(letter, "shortened"))
+		puts("(shortened: 'weir dlq show ID --envelope' writes all of it)");
 }
 
 static void print_columns(const json_t *table)
@@ -124,6 +127,8 @@ static void print_columns(const json_t *table)
 		printf("%s%s%s\n", word(column, "type"), number(column, "key_ordinal") ? "  key" : "",
 		       json_is_true(json_object_get(column, "inferred")) ? "  inferred" : "");
 	}
+	if (number(table, "columns_left_out"))
+		printf("    (and %lld more columns)\n", (long long)number(table, "columns_left_out"));
 }
 
 static void print_paused(const json_t *paused)
