@@ -46,6 +46,8 @@ static const char opening[] =
 	"  (`too_many_sessions`), 1 MiB a session that is not read yet. A session that takes nothing for 10 seconds while it has\n"
 	"  subscribed or has sent more calls is closed; one that only keeps its answer waiting (a pager) after 10 minutes.\n"
 	"* What is not JSON, not an object, or a line over 1 MiB is `bad_frame`, and the session is closed.\n"
+	"* An object of an answer that would be longer than a line is left out; the others come, and the call ends with the error\n"
+	"  `answer_too_large`. An event that would be longer has that `error` in place of its members.\n"
 	"* Control and bidi characters travel as `\\u` escapes.\n"
 	"\n"
 	"## Subscribing\n"
