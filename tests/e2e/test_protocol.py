@@ -266,8 +266,8 @@ def test_a_session_that_never_reads_slows_nobody():
             time.sleep(0.1)
         if "asan" not in weir.BUILD and "tsan" not in weir.BUILD:
             assert resident(pid) - before < 16 << 20, resident(pid) - before
-        # Closed after ten seconds: what is read then ends.
-        time.sleep(8)
+        # Closed ten seconds after it took its last byte, with a margin for a busy machine: what is read then ends.
+        time.sleep(14)
         raw.settimeout(20)
         try:
             while raw.recv(1 << 20):
