@@ -96,6 +96,25 @@ def test_the_schema_of_a_very_wide_table_says_what_it_leaves_out():
         assert row["timeline_left_out"] > 0, row.keys()
 
 
+def test_an_object_that_fits_into_no_line_fails_the_call_and_hides_no_other():
+    with weir.Home() as home:
+        feed = home.write("feed", GOOD)
+        for name in ("a", "c"):
+            home.replicate(feed, name, changeLogDataset=name + "_log", replicaDataset=name)
+        job = home.job(feed, "b", changeLogDataset="b_log", replicaDataset="b", columnTypes={"t.c%d%s" % (i, "\x7f" * 250): "STRING" for i in range(1000)})
+        with open(job) as f:
+            short = f.read().replace("\\u007f", "\x7f")  # the socket escapes it again
+        with open(job, "w") as f:
+            f.write(short)
+        assert home.run("job", "create", job).code == 0
+        r = home.run("job", "show", "b", "--json")
+        assert r.code == 1 and r.error["code"] == "answer_too_large" and "job b" in r.error["message"], r
+        c = test_socket.Client(home)
+        assert c.call("job.show", job="b")[1]["error"]["code"] == "answer_too_large"
+        assert c.call("job.show", job="a")[1]["ok"]["exit"] == 0
+        c.close()
+
+
 def test_sessions_that_misbehave_in_a_call_give_their_place_back():
     with weir.Home() as home:
         home.replicate(home.write("feed", GOOD))

@@ -53,7 +53,7 @@ static struct span json_of(struct trial *t, const struct cell *cell)
 static bool check_quick(struct trial *t, const struct type_quick *quick, const char *value)
 {
 	struct cell cell;
-	struct span quick_text, text;
+	struct span quick_text = { 0 }, text = { 0 };
 
 	if (!quick->read || !quick->read(quick, &t->value, 0, t->arena, &cell))
 		return false;
@@ -112,7 +112,7 @@ static void values_that_tell_their_own_kind(void **state)
 
 static void ordinary_values_are_quick(void **state)
 {
-	static const struct {
+	const struct {
 		const char *node, *column, *value;
 	} cases[] = {
 		{ "int64", "INT64", "-12" }, { "double", "FLOAT64", "-57.43811" }, { "boolean", "BOOL", "true" },
