@@ -40,6 +40,7 @@ struct job {
 	atomic_int wish;             /* enum run_wish */
 	struct job_run run;
 	bool is_running, has_thread; /* under engine->lock */
+	uint64_t run_number;         /* counts its runs, from 1; under engine->lock */
 	pthread_t thread;
 
 	/* of the run that ended last; written before is_running falls */
@@ -55,15 +56,21 @@ struct job {
 struct job_metrics;
 struct event_lines;
 
+/* A name that nobody else may begin: its job is being deleted, or its start is being written down. */
+struct taken_name;
+
 struct journal;
 struct log;
+struct replay_view;
+struct replay_wish;
 
 struct engine {
 	const struct home *home;
 	int lock_fd, listen_fd, wake_fd, signal_fd;
-	pthread_mutex_t lock;       /* jobs, running_jobs */
+	pthread_mutex_t lock;       /* jobs, taken_names, running_jobs */
 	pthread_cond_t job_ended;
 	struct job *jobs;
+	struct taken_name *taken_names;
 	int running_jobs;
 	pthread_t restorer;         /* starts kept jobs */
 	bool has_restorer;
@@ -188,11 +195,24 @@ void metrics_free(struct job_metrics *metrics);
 /* The registered options of a job, or of a file ("a/b.json", "x.json"): `job_unknown`, `bad_job_file`... */
 struct job_options *job_load(const struct home *home, const char *name_or_file, const char *const *overrides,
                              size_t override_count, struct error *err);
+bool job_is_registered(const struct home *home, const char *name, struct error *err); /* `job_unknown` */
 /* Registers under its name; `job_differs` unless it is the same, has never run, or `replace`. */
 bool job_register(const struct home *home, const struct job_options *options, bool replace, struct error *err);
-/* Runs it in a thread of its own; `job_running` if it runs already. Takes the options (freed on failure). */
+/* Runs it in a thread of its own; `job_running` if it runs already, `wrong_state` while it is deleted. One that is kept is
+ * written down before. Takes the options (freed on failure). */
 struct job *job_begin(struct engine *engine, struct job_options *options, const struct job_run *run,
                       struct error *err);
+/* Puts the wish on the desk of the job that runs, or of one that is begun for it alone. Takes the options. */
+struct job *job_replay(struct engine *engine, struct job_options *options, const struct replay_wish *wish,
+                       struct error *err);
+/* True: the job has ended, and the replay was taken off its desk in one step with that look, so that no later run finds
+ * it there. `out_failure` is the job's. */
+bool job_leave_replay(struct job *job, struct replay_view *out, struct error *out_failure);
+/* The number of the run that was begun for a replay alone and still runs, or 0. */
+uint64_t job_replay_run(struct job *job);
+/* Nobody begins a job of this name until it is given back: `job_running` if one runs, or is just being started. */
+bool job_take_name(struct engine *engine, const char *name, bool deletes, struct error *err);
+void job_give_name(struct engine *engine, const char *name);
 bool job_runs(struct job *job);
 /* The running job of that name, or NULL. Jobs are never freed before the engine ends. */
 struct job *job_find_running(struct engine *engine, const char *name);
@@ -209,6 +229,8 @@ struct job_end {
 void job_end(struct job *job, struct job_end *out);
 /* Waits until the job has ended, or `wait_ms` passed (-1: for ever). */
 bool job_wait(struct job *job, int64_t wait_ms);
+/* The same of one run: a later one is not waited for. */
+bool job_wait_run(struct job *job, uint64_t run_number, int64_t wait_ms);
 /* Waits for all threads; then, when no session is left, frees all. */
 void jobs_close(struct engine *engine);
 void jobs_free(struct engine *engine);

@@ -86,11 +86,11 @@ static json_t *make_dlq(struct session *session, struct subscription *sub)
 /* A job that was begun anew has new tables: all of them are sent again. */
 static void follow_tables(struct subscription *sub, const struct job *job, size_t count)
 {
-	if (sub->seen_of != job->progress) {
+	if (sub->seen_run != job->run_number) {
 		free(sub->seen);
 		sub->seen = NULL;
 		sub->seen_count = 0;
-		sub->seen_of = job->progress;
+		sub->seen_run = job->run_number;
 	}
 	if (count < sub->seen_count)
 		return;
@@ -103,7 +103,7 @@ static void follow_tables(struct subscription *sub, const struct job *job, size_
 static json_t *make_tables(struct session *session, struct subscription *sub)
 {
 	const struct job *job = live_find(session->engine, sub->argument);
-	bool is_whole = job && sub->seen_of != job->progress;
+	bool is_whole = job && sub->seen_run != job->run_number;
 	int64_t now_us = clock_utc_us();
 	json_t *list;
 	size_t count;

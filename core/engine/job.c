@@ -42,6 +42,15 @@ static char *job_path(const struct home *home, const char *name_or_file)
 	return memory_string(name_or_file);
 }
 
+bool job_is_registered(const struct home *home, const char *name, struct error *err)
+{
+	char *path = registered_path(home, name);
+	bool exists = access(path, F_OK) == 0;
+
+	free(path);
+	return exists || fail(err, ERROR_CONFIG, "job_unknown", "there is no job '%s'", name);
+}
+
 struct job_options *job_load(const struct home *home, const char *name_or_file, const char *const *overrides,
                              size_t override_count, struct error *err)
 {

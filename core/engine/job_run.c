@@ -99,6 +99,9 @@ static void *job_main(void *context)
 	struct engine *engine = job->engine;
 	struct progress_view view;
 
+	/* Who begins the job holds the lock until all of it is there. */
+	pthread_mutex_lock(&engine->lock);
+	pthread_mutex_unlock(&engine->lock);
 	if (!job->run.is_replay)
 		job_tell_begin(job);
 	while (run_once(job) && takes_again(job) && reopen(job))
@@ -132,50 +135,245 @@ static struct job *find_locked(struct engine *engine, const char *name)
 	return NULL;
 }
 
-/* An ended job of that name is taken anew; its last thread has nothing more to do. */
-static struct job *renew_locked(struct engine *engine, struct job *job, struct job_options *options)
+/*
+ * Names
+ */
+
+struct taken_name {
+	struct taken_name *next;
+	bool is_deleted;
+	char name[JOB_NAME_MAX + 1];
+};
+
+static struct taken_name **find_taken_locked(struct engine *engine, const char *name)
 {
-	if (!job) {
-		job = memory_zalloc(sizeof(*job));
-		job->engine = engine;
-		snprintf(job->name, sizeof(job->name), "%s", options->name);
-		job->desk = replay_desk_new();
-		job->next = engine->jobs;
-		engine->jobs = job;
-	} else {
-		pthread_join(job->thread, NULL);
-		job_options_free(job->options);
-		progress_free(job->progress);
+	struct taken_name **at = &engine->taken_names;
+
+	while (*at && strcmp((*at)->name, name) != 0)
+		at = &(*at)->next;
+	return at;
+}
+
+static bool is_free_locked(struct engine *engine, const char *name, struct error *err)
+{
+	const struct taken_name *taken = *find_taken_locked(engine, name);
+	const struct job *job = find_locked(engine, name);
+
+	if (job && job->is_running)
+		return fail(err, ERROR_CONFIG, "job_running", "job '%s' already runs in this engine", name);
+	if (taken && taken->is_deleted)
+		return fail(err, ERROR_CONFIG, "wrong_state", "job '%s' is being deleted", name);
+	return !taken || fail(err, ERROR_CONFIG, "job_running", "job '%s' is being started", name);
+}
+
+bool job_take_name(struct engine *engine, const char *name, bool deletes, struct error *err)
+{
+	bool is_free;
+
+	pthread_mutex_lock(&engine->lock);
+	is_free = is_free_locked(engine, name, err);
+	if (is_free) {
+		struct taken_name *taken = memory_zalloc(sizeof(*taken));
+
+		taken->is_deleted = deletes;
+		snprintf(taken->name, sizeof(taken->name), "%s", name);
+		taken->next = engine->taken_names;
+		engine->taken_names = taken;
 	}
+	pthread_mutex_unlock(&engine->lock);
+	return is_free;
+}
+
+static void give_locked(struct engine *engine, const char *name)
+{
+	struct taken_name **at = find_taken_locked(engine, name);
+	struct taken_name *taken = *at;
+
+	if (!taken)
+		return;
+	*at = taken->next;
+	free(taken);
+}
+
+void job_give_name(struct engine *engine, const char *name)
+{
+	pthread_mutex_lock(&engine->lock);
+	give_locked(engine, name);
+	pthread_mutex_unlock(&engine->lock);
+}
+
+/*
+ * Beginning
+ */
+
+static struct job *job_new(struct engine *engine, const char *name)
+{
+	struct job *job = memory_zalloc(sizeof(*job));
+
+	job->engine = engine;
+	snprintf(job->name, sizeof(job->name), "%s", name);
+	job->desk = replay_desk_new();
+	return job;
+}
+
+static void job_free(struct job *job)
+{
+	job_options_free(job->options);
+	progress_free(job->progress);
+	replay_desk_free(job->desk);
+	metrics_free(job->metrics);
+	free(job);
+}
+
+/* An ended job of that name is taken anew; its last thread has nothing more to do. */
+static void renew_locked(struct job *job, pthread_t thread, struct job_options *options, const struct job_run *run)
+{
+	struct engine *engine = job->engine;
+
+	if (job->has_thread)
+		pthread_join(job->thread, NULL);
+	job_options_free(job->options);
+	progress_free(job->progress);
 	job->options = options;
 	job->progress = progress_new();
 	job->failure = job->note = (struct error){ 0 };
 	job->has_run = false;
+	job->run = *run;
+	job->run_number++;
+	job->thread = thread;
+	job->is_running = job->has_thread = true;
+	atomic_store(&job->wish, atomic_load(&engine->is_stopping) ? RUN_DRAIN : RUN_ON);
+	engine->running_jobs++;
+}
+
+/* The thread comes first: it waits for the lock, and without it nothing is touched. The name is ours. */
+static struct job *begin_locked(struct engine *engine, struct job_options *options, const struct job_run *run,
+                                const struct replay_wish *wish, struct error *err)
+{
+	struct job *known = find_locked(engine, options->name);
+	struct job *job = known ? known : job_new(engine, options->name);
+	struct replay_view ignored;
+	pthread_t thread;
+	int failed;
+
+	/* The desk may hold the end of a replay that nobody has looked at yet. */
+	if (wish && !replay_desk_ask(job->desk, wish, err))
+		return NULL;
+	if ((failed = pthread_create(&thread, NULL, job_main, job)) != 0) {
+		fail(err, ERROR_TRANSIENT, "no_threads", "cannot make a thread for job '%s': %s", job->name,
+		     strerror(failed));
+		if (wish)
+			replay_desk_leave(job->desk, &ignored);
+		if (!known)
+			job_free(job);
+		return NULL;
+	}
+	renew_locked(job, thread, options, run);
+	if (!known) {
+		job->next = engine->jobs;
+		engine->jobs = job;
+	}
 	return job;
+}
+
+static void kept_standing(const struct home *home, const char *name, struct job_standing *out);
+
+/* The name is ours. Its start is written down first: who was told that the job runs finds it running after a kill. */
+static struct job *begin_taken(struct engine *engine, struct job_options *options, const struct job_run *run,
+                               const struct replay_wish *wish, struct error *err)
+{
+	struct job_standing before = { 0 };
+	struct error ignored = { 0 };
+	struct job *job;
+
+	if (!job_is_registered(engine->home, options->name, err))
+		return NULL;
+	if (run->is_kept) {
+		kept_standing(engine->home, options->name, &before);
+		if (!job_keep_state(engine->home, options->name, STATE_OK, "", "", err))
+			return NULL;
+	}
+	pthread_mutex_lock(&engine->lock);
+	job = begin_locked(engine, options, run, wish, err);
+	/* In one step: whoever looks finds the name taken or the job running. */
+	if (job)
+		give_locked(engine, job->name);
+	pthread_mutex_unlock(&engine->lock);
+	if (!job && run->is_kept)
+		job_keep_state(engine->home, options->name, before.state, before.code, before.sentence, &ignored);
+	return job;
+}
+
+static struct job *begin(struct engine *engine, struct job_options *options, const struct job_run *run,
+                         const struct replay_wish *wish, struct error *err)
+{
+	bool is_ours = job_take_name(engine, options->name, false, err);
+	struct job *job = is_ours ? begin_taken(engine, options, run, wish, err) : NULL;
+
+	if (job)
+		return job;
+	if (is_ours)
+		job_give_name(engine, options->name);
+	job_options_free(options);
+	return NULL;
 }
 
 struct job *job_begin(struct engine *engine, struct job_options *options, const struct job_run *run,
                       struct error *err)
 {
+	return begin(engine, options, run, NULL, err);
+}
+
+/*
+ * Replays
+ */
+
+struct job *job_replay(struct engine *engine, struct job_options *options, const struct replay_wish *wish,
+                       struct error *err)
+{
+	struct job_run run = { .is_replay = true };
 	struct job *job;
+	bool runs, is_fine = true;
 
 	pthread_mutex_lock(&engine->lock);
 	job = find_locked(engine, options->name);
-	if (job && job->is_running) {
-		pthread_mutex_unlock(&engine->lock);
-		fail(err, ERROR_CONFIG, "job_running", "job '%s' already runs in this engine", options->name);
-		job_options_free(options);
-		return NULL;
-	}
-	job = renew_locked(engine, job, options);
-	job->run = *run;
-	job->is_running = job->has_thread = true;
-	atomic_store(&job->wish, atomic_load(&engine->is_stopping) ? RUN_DRAIN : RUN_ON);
-	engine->running_jobs++;
-	pthread_create(&job->thread, NULL, job_main, job);
+	runs = job && job->is_running;
+	if (runs)
+		is_fine = replay_desk_ask(job->desk, wish, err);
 	pthread_mutex_unlock(&engine->lock);
-	return job;
+	if (!runs)
+		return begin(engine, options, &run, wish, err);
+	job_options_free(options);
+	return is_fine ? job : NULL;
 }
+
+bool job_leave_replay(struct job *job, struct replay_view *out, struct error *out_failure)
+{
+	bool has_ended;
+
+	pthread_mutex_lock(&job->engine->lock);
+	has_ended = !job->is_running;
+	if (has_ended) {
+		replay_desk_leave(job->desk, out);
+		*out_failure = job->failure;
+	}
+	pthread_mutex_unlock(&job->engine->lock);
+	return has_ended;
+}
+
+uint64_t job_replay_run(struct job *job)
+{
+	uint64_t number;
+
+	pthread_mutex_lock(&job->engine->lock);
+	number = job->is_running && job->run.is_replay ? job->run_number : 0;
+	pthread_mutex_unlock(&job->engine->lock);
+	return number;
+}
+
+/*
+ * Looking and waiting
+ */
 
 bool job_runs(struct job *job)
 {
@@ -230,24 +428,39 @@ void job_open_again(struct engine *engine, const char *name)
 		atomic_compare_exchange_strong(&job->wish, &on, RUN_AGAIN);
 }
 
-bool job_wait(struct job *job, int64_t wait_ms)
+static bool wait_locked(struct job *job, uint64_t run_number, int64_t wait_ms)
 {
-	struct engine *engine = job->engine;
 	int64_t until_ms = clock_mono_ms() + wait_ms;
-	bool has_ended;
 
-	pthread_mutex_lock(&engine->lock);
-	while (job->is_running && (wait_ms < 0 || clock_mono_ms() < until_ms)) {
+	while (job->is_running && job->run_number == run_number && (wait_ms < 0 || clock_mono_ms() < until_ms)) {
 		struct timespec until;
 
 		clock_gettime(CLOCK_REALTIME, &until);
 		until.tv_nsec += 50 * 1000 * 1000;
 		until.tv_sec += until.tv_nsec / 1000000000;
 		until.tv_nsec %= 1000000000;
-		pthread_cond_timedwait(&engine->job_ended, &engine->lock, &until);
+		pthread_cond_timedwait(&job->engine->job_ended, &job->engine->lock, &until);
 	}
-	has_ended = !job->is_running;
-	pthread_mutex_unlock(&engine->lock);
+	return !job->is_running || job->run_number != run_number;
+}
+
+bool job_wait(struct job *job, int64_t wait_ms)
+{
+	bool has_ended;
+
+	pthread_mutex_lock(&job->engine->lock);
+	has_ended = wait_locked(job, job->run_number, wait_ms);
+	pthread_mutex_unlock(&job->engine->lock);
+	return has_ended;
+}
+
+bool job_wait_run(struct job *job, uint64_t run_number, int64_t wait_ms)
+{
+	bool has_ended;
+
+	pthread_mutex_lock(&job->engine->lock);
+	has_ended = wait_locked(job, run_number, wait_ms);
+	pthread_mutex_unlock(&job->engine->lock);
 	return has_ended;
 }
 
@@ -269,11 +482,7 @@ void jobs_free(struct engine *engine)
 		struct job *job = engine->jobs;
 
 		engine->jobs = job->next;
-		job_options_free(job->options);
-		progress_free(job->progress);
-		replay_desk_free(job->desk);
-		metrics_free(job->metrics);
-		free(job);
+		job_free(job);
 	}
 }
 

@@ -209,30 +209,48 @@ static bool remove_job(struct call *call, const struct job_options *options, boo
 	return is_fine;
 }
 
-bool run_job_delete(struct call *call, struct error *err)
+/* The name is ours: nobody begins the job meanwhile. */
+static bool delete_job(struct call *call, const struct job_options *options, struct error *err)
 {
-	const char *name;
-	struct job_options *options;
 	struct job_files files;
 	uint64_t open = 0, needs = 0;
 	bool is_fine, has_run;
 
+	if (!files_open(&files, call->engine->home, options, err))
+		return false;
+	has_run = files.dlq != NULL;
+	is_fine = !files.dlq || dlq_open_count(files.dlq, NULL, &open, &needs, err);
+	files_close(&files);
+	if (is_fine && open && !call_flag(call, "yes"))
+		return fail(err, ERROR_CONFIG, "not_confirmed", "job '%s' has %llu open dead letters, which would be gone; "
+		            "--yes deletes it all the same", options->name, (unsigned long long)open);
+	return is_fine && remove_job(call, options, has_run, err);
+}
+
+static bool take_name(struct call *call, const char *name, struct error *err)
+{
+	struct error failure = { 0 };
+
+	if (job_take_name(call->engine, name, true, &failure))
+		return true;
+	if (strcmp(failure.code, "job_running") == 0)
+		return fail(err, ERROR_CONFIG, "wrong_state", "job '%s' runs; stop it first", name);
+	*err = failure;
+	return false;
+}
+
+bool run_job_delete(struct call *call, struct error *err)
+{
+	const char *name;
+	struct job_options *options;
+	bool is_fine;
+
 	if (!call_text(call, "job", &name, err) || !(options = job_load(call->engine->home, name, NULL, 0, err)))
 		return false;
-	if (job_find_running(call->engine, options->name)) {
-		fail(err, ERROR_CONFIG, "wrong_state", "job '%s' runs; stop it first", options->name);
-		job_options_free(options);
-		return false;
-	}
-	is_fine = files_open(&files, call->engine->home, options, err);
+	is_fine = take_name(call, options->name, err);
 	if (is_fine) {
-		has_run = files.dlq != NULL;
-		is_fine = !files.dlq || dlq_open_count(files.dlq, NULL, &open, &needs, err);
-		files_close(&files);
-		if (is_fine && open && !call_flag(call, "yes"))
-			is_fine = fail(err, ERROR_CONFIG, "not_confirmed", "job '%s' has %llu open dead letters, which would be gone; "
-			               "--yes deletes it all the same", options->name, (unsigned long long)open);
-		is_fine = is_fine && remove_job(call, options, has_run, err);
+		is_fine = delete_job(call, options, err);
+		job_give_name(call->engine, options->name);
 	}
 	if (is_fine)
 		call_line(call, json_pack("{s:s, s:s}", "job", options->name, "state", "deleted"));

@@ -27,9 +27,7 @@ static bool begin(struct call *call, const char *name, struct error *err)
 	struct job_run run = { .is_kept = true };
 	struct job_options *options = job_load(call->engine->home, name, NULL, 0, err);
 
-	/* Kept before it is answered: who was told that the job runs finds it running after a kill. */
-	if (options && (!job_options_startable(options, err) ||
-	                !job_keep_state(call->engine->home, options->name, STATE_OK, "", "", err))) {
+	if (options && !job_options_startable(options, err)) {
 		job_options_free(options);
 		return false;
 	}

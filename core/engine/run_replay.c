@@ -2,6 +2,7 @@
  * `weir dlq replay` and `weir dlq discard`. A replay runs in the job's own
  * threads; a job that does not run is opened for it alone.
  */
+#include "base/clock.h"
 #include "engine/commands_private.h"
 #include "engine/result_private.h"
 #include "pipeline/pipeline.h"
@@ -88,18 +89,17 @@ static void free_abandoned(struct call *call, const char *name, struct replay_vi
 /* Until the replay has ended. The first cancel stops it; what was done so far is said. */
 static bool wait_for(struct call *call, struct job *job, struct replay_view *view, struct error *err)
 {
-	struct error failure = { 0 };
+	struct error of_job = { 0 }, failure = { 0 };
 
 	while (!replay_desk_wait(job->desk, LOOK_MS, view)) {
 		if (atomic_load(&call->is_cancelled))
 			replay_desk_stop(job->desk);
-		if (job_runs(job))
+		if (!job_leave_replay(job, view, &of_job))
 			continue;
-		replay_desk_leave(job->desk, view);
 		if (view->phase != REPLAY_ENDED)
 			free_abandoned(call, call_text_or(call, "job", ""), view, &failure);
-		if (job->failure.kind != ERROR_NONE)
-			view->failure = job->failure;
+		if (of_job.kind != ERROR_NONE)
+			view->failure = of_job;
 		else if (failure.kind != ERROR_NONE)
 			view->failure = failure;
 		break;
@@ -113,15 +113,9 @@ static bool wait_for(struct call *call, struct job *job, struct replay_view *vie
 /* Whether the source can be read does not matter: sink and transform say what they cannot do. */
 static struct job *begin(struct call *call, const struct replay_wish *wish, struct error *err)
 {
-	const char *name = call_text_or(call, "job", "");
-	struct job *job = job_find_running(call->engine, name);
-	struct job_run run = { .is_replay = true };
-	struct job_options *options;
+	struct job_options *options = job_load(call->engine->home, call_text_or(call, "job", ""), NULL, 0, err);
 
-	if (!job && !((options = job_load(call->engine->home, name, NULL, 0, err)) &&
-	              (job = job_begin(call->engine, options, &run, err))))
-		return NULL;
-	return replay_desk_ask(job->desk, wish, err) ? job : NULL;
+	return options ? job_replay(call->engine, options, wish, err) : NULL;
 }
 
 static void say_result(struct call *call, const struct replay_view *view)
@@ -140,12 +134,23 @@ static void say_result(struct call *call, const struct replay_view *view)
 	call->exit = run->failed_again ? 1 : 0;
 }
 
-/* The job that was there a moment ago may have ended, and one that was not may run. */
-static bool has_moved(struct call *call, const struct job *job, const struct replay_view *view, const struct error *err)
+/* The job that was there a moment ago may have ended, and one that was not may be starting. */
+static bool has_moved(struct call *call, const struct error *failure)
 {
 	if (atomic_load(&call->is_cancelled) || atomic_load(&call->engine->is_stopping))
 		return false;
-	return job ? view->phase == REPLAY_ASKED && job->failure.kind == ERROR_NONE : strcmp(err->code, "job_running") == 0;
+	if (strcmp(failure->code, "job_running") == 0)
+		clock_sleep_ms(LOOK_MS);
+	return strcmp(failure->code, "replay_stopped") == 0 || strcmp(failure->code, "job_running") == 0;
+}
+
+/* Opened for this alone, the job merges before it ends: then the replica shows the rows. */
+static void wait_for_merge(struct call *call, struct job *job)
+{
+	uint64_t run = job_replay_run(job);
+
+	while (run && !job_wait_run(job, run, LOOK_MS) && !atomic_load(&call->is_cancelled) && !atomic_load(&call->is_gone))
+		continue;
 }
 
 static bool replay(struct call *call, const struct replay_wish *wish, struct error *err)
@@ -160,10 +165,9 @@ static bool replay(struct call *call, const struct replay_wish *wish, struct err
 		job = begin(call, wish, &failure);
 		if (job)
 			wait_for(call, job, &view, &failure);
-	} while (failure.kind != ERROR_NONE && has_moved(call, job, &view, &failure) && --tries);
-	/* Opened for this alone, the job merges before it ends: then the replica shows the rows. */
-	if (job && job->run.is_replay)
-		job_wait(job, -1);
+	} while (failure.kind != ERROR_NONE && --tries && has_moved(call, &failure));
+	if (job)
+		wait_for_merge(call, job);
 	if (view.run.run)
 		say_result(call, &view);
 	if (failure.kind != ERROR_NONE)

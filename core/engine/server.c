@@ -286,6 +286,7 @@ static void start_call(struct session *session, const json_t *frame)
 	json_t *args = json_object_get(frame, "args");
 	int64_t id = json_integer_value(json_object_get(frame, "id"));
 	struct error err = { 0 };
+	int failed;
 
 	if (!name || strlen(name) >= sizeof(session->name)) {
 		fail(&err, ERROR_USAGE, "bad_frame", "a frame has 'call' with the name of a command and 'id' with a number");
@@ -309,10 +310,11 @@ static void start_call(struct session *session, const json_t *frame)
 	};
 	session->left_out = 0;
 	atomic_store(&session->call_has_ended, false);
-	if (pthread_create(&session->thread, NULL, call_main, session) == 0)
+	failed = pthread_create(&session->thread, NULL, call_main, session);
+	if (failed == 0)
 		return;
 	end_call(session);
-	fail(&err, ERROR_TRANSIENT, "no_descriptors", "cannot make a thread for the call");
+	fail(&err, ERROR_TRANSIENT, "no_threads", "cannot make a thread for the call: %s", strerror(failed));
 	session_post_error(session, id, &err);
 }
 

@@ -18,7 +18,7 @@ struct subscription {
 	/* of tables: the numbers of change that were sent */
 	uint64_t *seen;
 	size_t seen_count;
-	const void *seen_of;
+	uint64_t seen_run;          /* the job's run they are of; 0: none */
 
 	/* of lines: where to read on; how many there have been, how many of them were sent or told of */
 	uint64_t next;

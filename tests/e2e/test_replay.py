@@ -2,6 +2,7 @@
 import json
 import os
 import signal
+import sqlite3
 import time
 
 import weir
@@ -247,6 +248,24 @@ def test_two_operators_at_the_same_moment_replay_each_letter_once():
                     assert b"replay_running" in err, err
             assert done == 100 and {(s, a) for _, s, a in states(home)} == {("done", 2)}
             assert replica(home) == from_the_start(events)
+
+
+def test_one_who_cancels_does_not_wait_for_the_merge():
+    with weir.Home() as home:
+        _, group, events = rejected(home)
+        db = sqlite3.connect(home.warehouse())
+        db.execute("begin exclusive")
+        replayer = home.start("dlq", "replay", "--group", str(group), "--yes", "--json")
+        wait_for(lambda: {s for _, s, _ in states(home)} == {"done"})
+        time.sleep(0.3)
+        assert replayer.poll() is None, "it waits until the replica shows the rows"
+        replayer.send_signal(signal.SIGINT)
+        out, err = replayer.communicate(timeout=10)
+        assert counts(json.loads(out.decode().splitlines()[-1])) == [20, 0, 0, 0], (out, err)
+        db.rollback()
+        db.close()
+        wait_for(lambda: home.run("engine", "status", "--json").last["running_jobs"] == 0)
+        assert replica(home) == from_the_start(events)
 
 
 def check_left_behind(*act):
