@@ -251,7 +251,8 @@ bool job_keep_state(const struct home *home, const char *name, enum job_state st
 
 /* Names of all registered jobs, sorted; a JSON array, new reference. */
 json_t *job_names(const struct home *home);
-/* Calls on_job for each registered job, or the one named. False: it failed or on_job did. */
+/* Calls on_job for each registered job, or the one named. One that is damaged does not hide the others: err is the first
+ * failure, and false. */
 bool job_each(struct call *call, const char *only,
               bool (*on_job)(struct call *call, const struct job_options *options, void *context, struct error *err),
               void *context, struct error *err);

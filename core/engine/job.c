@@ -194,12 +194,17 @@ bool job_each(struct call *call, const char *only,
 	json_t *name;
 
 	json_array_foreach(names, i, name) {
-		struct job_options *options = job_load(call->engine->home, json_string_value(name), NULL, 0, err);
+		struct error failure = { 0 };
+		struct job_options *options = job_load(call->engine->home, json_string_value(name), NULL, 0, &failure);
 
-		is_fine = options && on_job(call, options, context, err);
+		if (!options || !on_job(call, options, context, &failure)) {
+			if (is_fine)
+				*err = failure;
+			else
+				call_note(call, "%s: %s", failure.code, failure.message);
+			is_fine = false;
+		}
 		job_options_free(options);
-		if (!is_fine)
-			break;
 	}
 	json_decref(names);
 	return is_fine;

@@ -255,7 +255,7 @@ bool metrics_send(struct call *call, const char *only, struct error *err)
 	bool is_fine = job_each(call, only, gather, &all, err);
 
 	of_engine(call->engine, &engine);
-	for (int id = 0; is_fine && id < METRICS; id++) {
+	for (int id = 0; id < METRICS; id++) {
 		if (metric_table[id].scope == SCOPE_ENGINE)
 			send_metric(call, (enum metric_id)id, NULL, json_pack("[o]", sample(json_object(), engine.of[id])));
 		for (size_t i = 0; metric_table[id].scope != SCOPE_ENGINE && i < all.count; i++)

@@ -132,8 +132,8 @@ static bool read_paused(struct job_files *files, struct error *err)
 	return text || !files->dlq;
 }
 
-bool files_open(struct job_files *files, const struct home *home, const struct job_options *options,
-                struct error *err)
+bool files_open_as_they_are(struct job_files *files, const struct home *home, const struct job_options *options,
+                            struct error *err)
 {
 	struct job_paths paths;
 	struct sink_setup setup = { .options = options, .warehouse = home->warehouse };
@@ -148,6 +148,18 @@ bool files_open(struct job_files *files, const struct home *home, const struct j
 	if (!is_fine)
 		files_close(files);
 	return is_fine;
+}
+
+bool files_open(struct job_files *files, const struct home *home, const struct job_options *options,
+                struct error *err)
+{
+	if (!files_open_as_they_are(files, home, options, err))
+		return false;
+	if (files->dlq || !files->state.is_known)
+		return true;
+	files_close(files);
+	return fail(err, ERROR_BUG, "ledger_mismatch", "the store of dead letters of job '%s' is missing, though the job has run",
+	            options->name);
 }
 
 void files_close(struct job_files *files)

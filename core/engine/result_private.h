@@ -14,6 +14,9 @@ struct job_files {
 	json_t *paused; /* "DATASET.TABLE": {"table","since","who","why"} */
 };
 
+/* `ledger_mismatch` when a job that has run has no store of letters any more; files_open_as_they_are takes that too. */
+bool files_open_as_they_are(struct job_files *files, const struct home *home, const struct job_options *options,
+                            struct error *err);
 bool files_open(struct job_files *files, const struct home *home, const struct job_options *options,
                 struct error *err);
 void files_close(struct job_files *files);

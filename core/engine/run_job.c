@@ -216,9 +216,9 @@ static bool delete_job(struct call *call, const struct job_options *options, str
 	uint64_t open = 0, needs = 0;
 	bool is_fine, has_run;
 
-	if (!files_open(&files, call->engine->home, options, err))
+	if (!files_open_as_they_are(&files, call->engine->home, options, err))
 		return false;
-	has_run = files.dlq != NULL;
+	has_run = files.dlq != NULL || files.state.is_known;
 	is_fine = !files.dlq || dlq_open_count(files.dlq, NULL, &open, &needs, err);
 	files_close(&files);
 	if (is_fine && open && !call_flag(call, "yes"))

@@ -62,8 +62,6 @@ static bool rebuild(struct call *call, struct merger *merger, const struct job_o
 {
 	struct merge_result step = { 0 };
 
-	if (!table)
-		return fail(err, ERROR_USAGE, "bad_argument", "--rebuild needs the name of one table");
 	if (!merger_rebuild(merger, table, &step, err))
 		return false;
 	send_step(call, options, &step);
@@ -78,6 +76,9 @@ bool run_merge(struct call *call, struct error *err)
 	struct merger *merger;
 	bool is_fine;
 
+	/* Before anything is opened: a command that is refused makes no file. */
+	if (!table && call_flag(call, "rebuild"))
+		return fail(err, ERROR_USAGE, "bad_argument", "--rebuild needs the name of one table");
 	if (!open_job(call, &options, err))
 		return false;
 	setup = setup_for(call, options);
@@ -93,15 +94,22 @@ bool run_merge(struct call *call, struct error *err)
 	return is_fine;
 }
 
+struct verified {
+	struct call *call;
+	size_t tables;
+};
+
 static void send_verified(void *context, const struct verify_table *table)
 {
-	struct call *call = context;
+	struct verified *verified = context;
 
-	call_line(call, json_pack("{s:s, s:I, s:b, s:s?}", "table", table->table, "rows", (json_int_t)table->rows, "equal",
+	verified->tables++;
+	call_line(verified->call, json_pack("{s:s, s:I, s:b, s:s?}", "table", table->table, "rows", (json_int_t)table->rows, "equal",
 	                          table->is_equal, "first_difference", table->first_difference));
 }
 
-static void send_verdict(struct call *call, const struct job_options *options, bool has_changelog, bool is_equal)
+static void send_verdict(struct call *call, const struct job_options *options, bool has_changelog, bool is_equal,
+                         size_t tables)
 {
 	json_t *last = json_pack("{s:s}", "job", options->name);
 
@@ -109,6 +117,9 @@ static void send_verdict(struct call *call, const struct job_options *options, b
 	if (!has_changelog)
 		json_object_set_new(last, "notes", json_pack("[{s:s, s:s}]", "code", "no_changelog", "text",
 		                                             "upsert mode keeps no changelog to compare with"));
+	else if (!tables)
+		json_object_set_new(last, "notes", json_pack("[{s:s, s:s}]", "code", "no_replica", "text",
+		                                             "the job has no replica that could be compared"));
 	else if (!is_equal)
 		json_object_set_new(last, "code", json_string("replica_differs"));
 	call->exit = has_changelog && !is_equal ? 1 : 0;
@@ -119,6 +130,7 @@ bool run_verify(struct call *call, struct error *err)
 {
 	struct job_options *options;
 	struct sink_setup setup;
+	struct verified verified = { .call = call };
 	bool is_equal = true, is_fine = true, has_changelog;
 
 	if (!open_job(call, &options, err))
@@ -126,9 +138,9 @@ bool run_verify(struct call *call, struct error *err)
 	setup = setup_for(call, options);
 	has_changelog = options->replication_mode != REPLICATION_UPSERT;
 	if (options->replication_mode == REPLICATION_MERGE)
-		is_fine = verify_run(&setup, send_verified, call, &is_equal, err);
+		is_fine = verify_run(&setup, send_verified, &verified, &is_equal, err);
 	if (is_fine)
-		send_verdict(call, options, has_changelog, is_equal);
+		send_verdict(call, options, has_changelog, is_equal, verified.tables);
 	job_options_free(options);
 	return is_fine;
 }

@@ -65,7 +65,7 @@ static bool send_jobs(struct call *call, const char *only, struct error *err)
 	json_t *lines = json_array();
 	bool is_fine = job_each(call, only, add_job, lines, err);
 
-	for (int state = 0; is_fine && state < JOB_STATES; state++) {
+	for (int state = 0; state < JOB_STATES; state++) {
 		size_t i;
 		json_t *line;
 

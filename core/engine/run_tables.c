@@ -149,8 +149,8 @@ bool run_tables(struct call *call, struct error *err)
 	struct table_list list = { .rows = json_array(), .wants_schema = call_flag(call, "schema") };
 	bool is_fine = job_each(call, call_text_or(call, "job", NULL), list_tables, &list, err);
 
-	/* Worst first. */
-	for (int state = 0; is_fine && state < JOB_STATES; state++) {
+	/* Worst first. What could be read is shown also when a job could not. */
+	for (int state = 0; state < JOB_STATES; state++) {
 		if (state == STATE_NEEDS_YOU || !call_flag(call, "failing"))
 			send_rows(call, list.rows, (enum job_state)state);
 	}
@@ -331,12 +331,17 @@ static void add_before(struct call *call, json_t *answer)
 bool run_why(struct call *call, struct error *err)
 {
 	struct why why = { 0 };
+	struct error failure = { 0 };
 
 	if (!call_text(call, "table", &why.wanted, err))
 		return false;
-	if (!job_each(call, call_text_or(call, "job", NULL), ask_job, &why, err)) {
-		json_decref(why.answer);
-		return false;
+	if (!job_each(call, call_text_or(call, "job", NULL), ask_job, &why, &failure)) {
+		if (!why.answer)
+			*err = failure;
+		else
+			call_note(call, "%s: %s", failure.code, failure.message);
+		if (!why.answer)
+			return false;
 	}
 	if (!why.answer)
 		return fail(err, ERROR_USAGE, "table_unknown", "no job has a table '%.200s'", why.wanted);

@@ -309,3 +309,42 @@ def test_usage_errors():
             assert r.code == 2 and r.err and not r.out, (args, r)
         r = home.run("dlq", "show", "77", "--json")
         assert r.code == 2 and r.error["code"] == "letter_unknown", r
+
+
+def two_jobs(home):
+    home.replicate(home.write("feed", GOOD), name="fine", changeLogDataset="f_log", replicaDataset="f")
+    home.replicate(home.write("feed", GOOD + '{"data":{"op":"c"}}\n'), name="hurt", changeLogDataset="h_log", replicaDataset="h", expect=1)
+    home.run("engine", "stop")
+
+
+def test_a_damaged_job_does_not_hide_the_others():
+    with weir.Home() as home:
+        two_jobs(home)
+        os.truncate(os.path.join(home.state, "jobs", "hurt.db"), 5000)
+        for command in (("tables",), ("status",), ("job", "list"), ("status", "--metrics")):
+            r = home.run(*command, *(["--json"] if "--metrics" not in command else []))
+            assert r.code == 70 and b"fine" in r.out and b"state_damaged" in r.err, (command, r)
+        assert home.run("why", "f.t", "--json").last["state"] == "ok"
+
+
+def test_a_missing_store_of_letters_is_said_by_every_look():
+    with weir.Home() as home:
+        two_jobs(home)
+        for name in os.listdir(os.path.join(home.state, "jobs")):
+            if name.startswith("hurt.db"):
+                os.unlink(os.path.join(home.state, "jobs", name))
+        for command in (("tables",), ("status",), ("dlq", "groups"), ("dlq", "list"), ("why", "h.t")):
+            r = home.run(*command, "--json")
+            assert r.code == 70 and r.error["code"] == "ledger_mismatch", (command, r)
+        assert home.run("job", "delete", "hurt", "--yes").code == 0
+        assert home.run("tables", "--json").code == 0
+
+
+def test_verify_says_when_there_was_nothing_to_compare():
+    with weir.Home() as home:
+        home.replicate(home.write("feed", weir.feed([weir.event({"n": 1}, lsn=1)])))
+        assert [n["code"] for n in home.run("verify", "shop", "--json").last["notes"]] == ["no_replica"]
+        assert b"no replica" in home.run("verify", "shop").out
+        before = sorted(os.listdir(os.path.join(home.state, "warehouse")))
+        assert home.run("merge", "shop", "--rebuild").code == 2
+        assert sorted(os.listdir(os.path.join(home.state, "warehouse"))) == before

@@ -206,7 +206,9 @@ static void print_verified(const json_t *line, struct printer_state *state)
 	if (json_object_get(line, "job")) {
 		printf("job %s: %s\n", word(line, "job"),
 		       json_is_null(equal) ? "no changelog to compare with (upsert mode)"
-		                           : json_is_true(equal) ? "every replica equals its changelog" : "replica_differs");
+		       : !json_is_true(equal) ? "replica_differs"
+		       : state->count > 1     ? "every replica equals its changelog"
+		                              : "it has no replica that could be compared");
 		return;
 	}
 	cell(line, "table", 24);
