@@ -180,6 +180,7 @@ struct table {
 	uint32_t key_version;           /* counts changes of the key */
 	uint32_t type_version;          /* counts changes of what decides how values are read, from 1 */
 	const struct table_rule *rule;
+	bool is_key_compared;           /* with primaryKey, in this run */
 	bool is_met;                    /* an event of it has come in this run */
 	bool is_collided;
 	size_t told_count;              /* columns that the newest schema in a batch has */

@@ -85,12 +85,41 @@ static bool key_add_members(struct debezium *d, struct event *e)
 	return true;
 }
 
+static uint32_t key_member(const struct json_doc *doc, uint32_t object, struct arena *arena, struct span name)
+{
+	uint32_t end = doc->tokens[object].next, found = 0;
+
+	for (uint32_t at = object + 1; at < end; at = doc->tokens[at + 1].next) {
+		struct span member = json_text(doc, at, arena);
+
+		if (span_equal(member, name))
+			return at + 1;
+		if (!found && span_same_word(member, name))
+			found = at + 1;
+	}
+	return found;
+}
+
+/* A column that primaryKey names and nothing has would be the table's key for good: a misspelt name could not be mended. */
+static bool key_is_there(struct debezium *d, struct event *e, struct span name)
+{
+	if (column_find(e->table, name) >= 0 || block_field(e, name) ||
+	    (message_key(d, e) && key_member(&d->key_doc, e->key_object, e->batch->arena, name)))
+		return true;
+	return REFUSE_MAP(e, "missing_key", name, NOTHING, "primaryKey names column %.*s, which neither the row nor the "
+	                  "message key has", SPAN_ARG(name));
+}
+
 static bool key_choose(struct debezium *d, struct event *e)
 {
 	const struct primary_key *option = key_option(d->options, e->table);
 	const struct table_rule *rule = e->table->rule;
 
 	if (option) {
+		for (size_t i = 0; i < option->count; i++) {
+			if (!key_is_there(d, e, span_of(option->columns[i])))
+				return false;
+		}
 		for (size_t i = 0; i < option->count; i++) {
 			if (!key_add(d, e, span_of(option->columns[i])))
 				return false;
@@ -106,13 +135,37 @@ static bool key_choose(struct debezium *d, struct event *e)
 	return true;
 }
 
+static bool key_is_as_told(const struct table *table, const struct primary_key *option)
+{
+	if (option->count != table->schema.key_count)
+		return false;
+	for (size_t i = 0; i < option->count; i++) {
+		if (!span_same_word(table->columns[table->keys[i]].source_name, span_of(option->columns[i])))
+			return false;
+	}
+	return true;
+}
+
+/* A table that has rows keeps its key; that primaryKey now says something else is not passed over in silence. */
+static void key_compare(struct debezium *d, struct event *e)
+{
+	const struct primary_key *option = e->table->is_key_compared ? NULL : key_option(d->options, e->table);
+
+	e->table->is_key_compared = true;
+	if (option && !key_is_as_told(e->table, option))
+		batch_add_note(e->batch, e->table->number, NOTHING, "key_kept", 1,
+		               "the table keeps the key it was made with; what primaryKey says now takes effect in new datasets");
+}
+
 /* Once rows without a key have been written, the table stays without: a row would have two identities otherwise. */
 bool key_decide(struct debezium *d, struct event *e, bool has_row)
 {
 	struct table *table = e->table;
 
-	if (table->schema.key_count || table->schema.notes & NOTE_NO_KEY)
+	if (table->schema.key_count || table->schema.notes & NOTE_NO_KEY) {
+		key_compare(d, e);
 		return true;
+	}
 	if (!key_choose(d, e))
 		return false;
 	if (table->schema.key_count)
@@ -120,21 +173,6 @@ bool key_decide(struct debezium *d, struct event *e, bool has_row)
 	else if (has_row)
 		table_note(e, NOTE_NO_KEY, "no_key", "the table has no key: it has a changelog, and no replica");
 	return true;
-}
-
-static uint32_t key_member(const struct json_doc *doc, uint32_t object, struct arena *arena, struct span name)
-{
-	uint32_t end = doc->tokens[object].next, found = 0;
-
-	for (uint32_t at = object + 1; at < end; at = doc->tokens[at + 1].next) {
-		struct span member = json_text(doc, at, arena);
-
-		if (span_equal(member, name))
-			return at + 1;
-		if (!found && span_same_word(member, name))
-			found = at + 1;
-	}
-	return found;
 }
 
 static bool key_cell_of_json(struct debezium *d, struct event *e, const struct json_doc *doc, uint32_t object,

@@ -370,3 +370,27 @@ def test_a_repeat_in_a_table_without_key_is_known_after_widening():
         result = home.replicate(home.write("feed", weir.feed(events)))
         assert result["repeated"] == 1 and result["written"] == 4, result
         assert home.sql("select count(*) from t_changelog", "shop_log") == [(3,)]
+
+
+def test_a_misspelt_primary_key_can_be_mended():
+    events = [weir.event({"id": i, "v": i}, lsn=i + 1) for i in range(4)]
+    with weir.Home() as home:
+        feed = home.write("feed", weir.feed(events))
+        home.replicate(feed, primaryKey={"t": ["idd"]}, expect=1)
+        letters = home.letters()
+        assert len(letters) == 4 and {x["code"] for x in letters} == {"missing_key"} and letters[0]["column"] == "idd", letters
+        result = home.replicate(feed, primaryKey={"t": ["id"]}, args=("--replace", "--from-start"), expect=1)
+        assert result["written"] == 4, result
+        assert home.sql("select id, v from t order by id") == [(i, i) for i in range(4)]
+        home.verify()
+
+
+def test_a_key_that_is_changed_too_late_is_said():
+    lines = [weir.feed([weir.event({"id": i, "v": i}, lsn=i + 1)]) for i in range(2)]
+    with weir.Home() as home:
+        home.replicate(home.write("feed", lines[0]))
+        result = home.replicate(home.write("feed", lines[0] + lines[1]), primaryKey={"t": ["id"]}, args=("--replace",))
+        assert "key_kept" in [n["code"] for t in result["tables"] for n in t["notes"]], result
+        home.run("job", "set", "shop", "changeLogDataset=l2", "replicaDataset=r2")
+        home.replicate(home.file("feed"), primaryKey={"t": ["id"]}, changeLogDataset="l2", replicaDataset="r2", args=("--replace",))
+        assert home.sql("select id, v from t order by id", "r2") == [(0, 0), (1, 1)]
