@@ -2,15 +2,16 @@
 #include "record/json_trail_private.h"
 #include "record/json_walk_private.h"
 
-/* The child that comes next in the text, which becomes the first of its family; 0: none. */
-static uint32_t step_find(struct json_trail *trail, uint32_t parent, const char *at, const char *end)
+/* The child that comes next in the text, which becomes the first of its family; 0: none. A bracket opens only in a
+ * value's own place (`is_inside`): behind a value that was read it is a fault, whatever the trail has seen there. */
+static uint32_t step_find(struct json_trail *trail, uint32_t parent, bool is_inside, const char *at, const char *end)
 {
 	struct step *steps = trail->steps;
 	size_t left = (size_t)(end - at);
 	uint32_t before = 0;
 
 	for (uint32_t i = steps[parent].child; i; before = i, i = steps[i].next) {
-		if (steps[i].len > left || !bytes_equal(at, steps[i].text, steps[i].len))
+		if (steps[i].opens != is_inside || steps[i].len > left || !bytes_equal(at, steps[i].text, steps[i].len))
 			continue;
 		if (before) {
 			steps[before].next = steps[i].next;
@@ -259,7 +260,9 @@ enum json_followed json_trail_follow(struct json_reader *r, struct json_doc *doc
 	while (value <= VALUE_INSIDE) {
 		if (value == VALUE_READ)
 			node = follow_run(r, trail->steps, node, doc);
-		next = doc->place_count < JSON_PLACES_MAX ? step_find(trail, node, r->at, r->end) : 0;
+		if (doc->place_count == JSON_PLACES_MAX)
+			break;
+		next = step_find(trail, node, value == VALUE_INSIDE, r->at, r->end);
 		if (!next)
 			break;
 		value = follow_member(r, doc, &trail->steps[next], known, out_id);

@@ -108,7 +108,20 @@ static void the_same_text_again_has_the_same_tokens(void **state)
 	json_trail_free(trail);
 }
 
-/* Every cut of every text, and every byte of it made another. */
+/* `other` put in before the byte at `at`, as `{"a":0{"b":1}}`. */
+static void check_longer(struct json_trail *trail, struct span text, size_t at, char other)
+{
+	char *longer = malloc(text.len + 1);
+
+	assert_non_null(longer);
+	memcpy(longer, text.at, at);
+	longer[at] = other;
+	memcpy(longer + at + 1, text.at + at, text.len - at);
+	check_same(trail, span_make(longer, text.len + 1));
+	free(longer);
+}
+
+/* Every cut of every text, and every byte of it made another or put behind another. */
 static void a_text_that_leaves_the_trail_is_read_as_without(void **state)
 {
 	static const char others[] = "\"\\{}[],:0-.en \x01\xc3";
@@ -125,6 +138,7 @@ static void a_text_that_leaves_the_trail_is_read_as_without(void **state)
 			for (size_t o = 0; o < sizeof(others); o++) {
 				copy[at] = others[o];
 				check_same(trail, span_make(copy, text.len));
+				check_longer(trail, text, at, others[o]);
 			}
 			copy[at] = text.at[at];
 		}
