@@ -1,0 +1,35 @@
+/*
+ * A filter over the rows of a list: words that must all hold.
+ *
+ *   orders            some shown field contains it (letters' case does not count)
+ *   /reg.*ex/         POSIX extended, at most 256 characters, no back-references
+ *   code:type_mismatch  that field contains it; tries:>2, age:>1h, bytes:<10k compare
+ *   !word             does not hold;  ~word  its letters in that order
+ */
+#ifndef WEIR_TUI_MODEL_FILTER_H
+#define WEIR_TUI_MODEL_FILTER_H
+
+#include "base/error.h"
+#include "base/text.h"
+
+struct filter;
+
+/* One row as the filter sees it: `get` gives the text of a field as it is shown, or NULL if the row has none such;
+ * `number` its number (durations in seconds, sizes in bytes), false if it is none. */
+struct filter_row {
+	const char *const *fields; /* names, NULL after the last */
+	const char *(*get)(const void *row, size_t field);
+	bool (*number)(const void *row, size_t field, double *out);
+	const void *row;
+};
+
+/* NULL with `bad_filter` (what, at which column, which fields there are) or `regex_too_slow`. An empty text: NULL
+ * without an error. */
+struct filter *filter_read(const char *text, const char *const *fields, struct error *err);
+void filter_free(struct filter *filter);
+const char *filter_text(const struct filter *filter);
+bool filter_holds(const struct filter *filter, const struct filter_row *row);
+/* CPU used by regexes so far went over 200 ms: the filter holds for nothing more, and says regex_too_slow. */
+bool filter_is_too_slow(const struct filter *filter);
+
+#endif

@@ -1,0 +1,121 @@
+/*
+ * The terminal: started, drawn to, read from, given back in the state it had, also
+ * by a signal. One of them in a process. ncurses writes, it never reads.
+ */
+#ifndef WEIR_TUI_TERM_TERM_H
+#define WEIR_TUI_TERM_TERM_H
+
+#include "base/error.h"
+#include "term/canvas.h"
+
+/*
+ * Keys. input.c turns bytes into them; a pure function, fuzzed.
+ */
+enum key_code {
+	/* below 0x110000: a character */
+	KEY_NONE_ = 0x110000, /* the suffix keeps clear of curses' names */
+	KEY_ENTER_, KEY_ESC_, KEY_TAB_, KEY_BACKSPACE_, KEY_UP_, KEY_DOWN_, KEY_LEFT_, KEY_RIGHT_, KEY_HOME_, KEY_END_,
+	KEY_PAGE_UP_, KEY_PAGE_DOWN_, KEY_INSERT_, KEY_DELETE_, KEY_F1_,
+	KEY_F12_ = KEY_F1_ + 11,
+	KEY_PASTE_,   /* text follows in struct key_event */
+	KEY_SYNC_,    /* ESC ] 7717 ; TOKEN BEL: the token is in text; answered by the same after the next frame */
+	KEY_MOUSE_,   /* wheel or click; see row, col */
+	KEY_REPORT_,  /* the terminal's answer to a question of ours; text holds it */
+};
+
+enum key_mods { KEY_SHIFT = 1, KEY_ALT = 2, KEY_CTRL = 4 };
+
+struct key {
+	uint32_t code;
+	uint8_t mods;
+};
+
+/* "C-x", "Enter", "F1", "g", "S-Tab", "M-x"; out must hold 24 bytes. */
+#define KEY_NAME_BYTES 24
+void key_name(struct key key, char out[KEY_NAME_BYTES]);
+/* The other way; false: no such key. */
+bool key_parse(struct span name, struct key *out);
+
+#define PASTE_BYTES_MAX 65536
+#define SYNC_TOKEN_BYTES 33
+
+struct key_event {
+	struct key key;
+	struct span text;   /* of KEY_PASTE_, KEY_SYNC_, KEY_REPORT_; valid until the next call */
+	int row, col;       /* of KEY_MOUSE_ */
+};
+
+struct input;
+
+struct input *input_new(void);
+void input_free(struct input *input);
+/* What the terminal sent. */
+void input_feed(struct input *input, const char *bytes, size_t len, int64_t now_ms);
+/* The next whole key; false: none yet. A lone Esc is whole INPUT_ESC_MS after it came. */
+#define INPUT_ESC_MS 25
+bool input_next(struct input *input, int64_t now_ms, struct key_event *out);
+/* When to call again though nothing came, or -1. */
+int64_t input_due_ms(const struct input *input);
+/* The bytes of the event given last, as they came: for readline. */
+struct span input_raw(const struct input *input);
+
+/*
+ * The screen.
+ */
+struct term;
+
+struct term_wishes {
+	bool no_color;            /* --no-color; NO_COLOR holds as well */
+	bool ascii;               /* --ascii; a locale without UTF-8 holds as well */
+	const char *theme_file;   /* path, or NULL for the compiled default */
+};
+
+/* NULL when standard input or output is no terminal, or the terminal cannot move its cursor (`no_terminal`): use plain
+ * output then. *out_note says what the operator should know (another TERM was taken, theme with errors), or is empty. */
+struct term *term_open(const struct term_wishes *wishes, struct text *out_note, struct error *err);
+void term_close(struct term *term);
+int term_fd(void);                                       /* to poll for keys */
+void term_size(const struct term *term, int *out_rows, int *out_cols);
+/* After SIGWINCH or on return from suspension: asks for the size; true: it has changed. */
+bool term_resize(struct term *term);
+/* Shows the canvas: only what differs is sent. False: the terminal takes nothing now; draw again later. */
+bool term_show(struct term *term, const struct canvas *canvas);
+/* All is sent again with the next term_show. */
+void term_redraw(struct term *term);
+/* C-z: the terminal as it was, stops this process, comes back. */
+void term_suspend(struct term *term);
+/* Text to the clipboard by OSC 52; false: too long (then show it instead). */
+bool term_copy(struct term *term, struct span text);
+/* Bytes outside the screen, after what was drawn: the answer to KEY_SYNC_. */
+void term_send(struct term *term, struct span bytes);
+/* Bytes sent to the terminal so far. */
+uint64_t term_bytes(const struct term *term);
+
+/*
+ * Themes and glyphs (colour.c, glyph.c).
+ */
+enum colour_level { COLOUR_NONE, COLOUR_16, COLOUR_256 };
+
+/* How a role looks at a level: indexes as the terminal counts them, -1: its default. */
+struct look {
+	int16_t fg, bg;
+	uint8_t attributes; /* LOOK_* */
+};
+enum look_attributes { LOOK_BOLD = 1, LOOK_DIM = 2, LOOK_UNDERLINE = 4, LOOK_REVERSE = 8, LOOK_ITALIC = 16 };
+
+struct theme;
+/* Reads a theme; errors in it are added to `problems` as "FILE:LINE:COLUMN: what", and the rest is used: what is missing
+ * is taken from the compiled default. text NULL: the default. */
+struct theme *theme_read(const char *file, const char *text, struct text *problems);
+void theme_free(struct theme *theme);
+struct look theme_look(const struct theme *theme, enum role role, enum colour_level level);
+const char *role_name(enum role role);
+
+/* Glyphs of this session: Unicode or ASCII. */
+enum glyph_id { GLYPH_RULE, GLYPH_VERTICAL, GLYPH_TOP_LEFT, GLYPH_TOP_RIGHT, GLYPH_BOTTOM_LEFT, GLYPH_BOTTOM_RIGHT, GLYPHS };
+enum chart_glyphs { CHART_BRAILLE, CHART_BLOCKS, CHART_ASCII };
+void glyphs_set(bool is_unicode, enum chart_glyphs charts);
+const char *glyph(enum glyph_id id);
+enum chart_glyphs glyphs_charts(void);
+
+#endif
