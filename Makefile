@@ -13,8 +13,8 @@ VERSION := 0.1.0
 COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 
 # What a build needs, and what the tests need besides.
-PACKAGES := build-essential pkg-config python3 libsqlite3-dev libjansson-dev libsodium-dev xz-utils
-TEST_PACKAGES := libcmocka-dev clang libclang-rt-dev sqlite3 socat
+PACKAGES := build-essential pkg-config python3 libsqlite3-dev libjansson-dev libsodium-dev libncurses-dev libreadline-dev xz-utils
+TEST_PACKAGES := libcmocka-dev clang libclang-rt-dev libvterm-dev sqlite3 socat
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Wwrite-strings \
 	-Wpointer-arith -Wundef -Wswitch-enum -Wno-missing-field-initializers
@@ -57,6 +57,7 @@ endif
 
 LIBS_ENGINE = $(shell pkg-config --libs sqlite3 jansson libsodium) -lm -pthread
 LIBS_CLIENT = $(shell pkg-config --libs jansson) -lm
+LIBS_TUI = $(LIBS_CLIENT) $(shell pkg-config --libs ncursesw readline)
 CFLAGS ?= -g
 CPPFLAGS += -include core/base/banned.h -Icore -I$(B)/made -D_GNU_SOURCE $(SWITCHES)
 ALL_CFLAGS = -std=c17 $(OPTIMISE) $(CFLAGS) $(WARNINGS) $(HARDENING) $(SANITIZE)
@@ -67,13 +68,14 @@ CORE_SOURCES := $(filter-out core/engine/main.c core/manual/%,$(wildcard core/*/
 CLIENT_SOURCES := $(filter-out core/base/hash.c,$(wildcard core/base/*.c core/options/*.c core/control/*.c))
 MANUAL_SOURCES := $(wildcard core/manual/*.c)
 TUI_SOURCES := $(wildcard tui/*.c tui/*/*.c)
-UNIT_SOURCES := $(wildcard tests/unit/test_*.c tests/pipeline/test_*.c)
+UNIT_SOURCES := $(wildcard tests/unit/test_*.c tests/pipeline/test_*.c tests/tui/test_*.c)
 FUZZ_SOURCES := $(wildcard tests/fuzz/fuzz_*.c)
 
 CORE_OBJECTS := $(CORE_SOURCES:%.c=$(B)/o/%.o)
 CLIENT_OBJECTS := $(CLIENT_SOURCES:%.c=$(B)/o/%.o)
 MANUAL_OBJECTS := $(MANUAL_SOURCES:%.c=$(B)/o/%.o)
 TUI_OBJECTS := $(TUI_SOURCES:%.c=$(B)/o/%.o)
+TUI_LIBRARY := $(filter-out $(B)/o/tui/main.o,$(TUI_OBJECTS))
 UNIT_PROGRAMS := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SOURCES))
 FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(B)/%,$(FUZZ_SOURCES))
 
@@ -103,6 +105,18 @@ $(B)/made/install_paths.h: FORCE
 $(B)/o/core/control/start.o: $(B)/made/install_paths.h
 FORCE:
 
+# Files that are the defaults themselves, as C strings for #include: keys/default.keys, themes/dark.theme.
+MADE_TEXTS := $(B)/made/default.keys.inc $(B)/made/dark.theme.inc
+define text_to_c
+@mkdir -p $(@D)
+@sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $< > $@
+endef
+$(B)/made/%.keys.inc: keys/%.keys
+	$(text_to_c)
+$(B)/made/%.theme.inc: themes/%.theme
+	$(text_to_c)
+$(TUI_OBJECTS): | $(MADE_TEXTS)
+
 $(B)/o/tui/%.o: CPPFLAGS += -Itui
 
 $(B)/o/%.o: %.c | $(B)/made/build_info.h $(B)/made/install_paths.h
@@ -117,7 +131,7 @@ $(B)/weird: $(B)/o/core/engine/main.o $(B)/libcore.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS_ENGINE)
 
 $(B)/weir: $(TUI_OBJECTS) $(CLIENT_OBJECTS)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS_CLIENT)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS_TUI)
 
 # Manual pages and completion, made from the tables by a program of the build (core/manual).
 $(B)/manual: $(MANUAL_OBJECTS) $(CLIENT_OBJECTS)
@@ -138,6 +152,19 @@ $(B)/man/weird.service: core/engine/weird.service $(B)/made/install_paths.h
 	@sed 's|@LIBEXECDIR@|$(LIBEXECDIR)|' $< > $@
 
 manual: $(MANUAL_FILES)
+
+$(B)/libtui.a: $(TUI_LIBRARY)
+	@rm -f $@
+	@ar rcs $@ $^
+
+$(B)/tests/tui/%: tests/tui/%.c $(B)/libtui.a $(CLIENT_OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Itui -Itests $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -o $@ $< $(B)/libtui.a $(CLIENT_OBJECTS) $(LIBS_TUI) -lcmocka
+
+# Targets of the console's parts.
+FUZZ_OF_TUI := $(patsubst %,$(B)/fuzz_%,keys key_file theme line filter cells)
+$(FUZZ_OF_TUI): $(B)/fuzz_%: tests/fuzz/fuzz_%.c $(B)/libtui.a $(CLIENT_OBJECTS)
+	$(CC) $(CPPFLAGS) -Itui -Itests $(ALL_CFLAGS) $(ALL_LDFLAGS) -fsanitize=fuzzer -MMD -MP -o $@ $< $(B)/libtui.a $(CLIENT_OBJECTS) $(LIBS_TUI)
 
 $(B)/tests/%: tests/%.c $(B)/libcore.a
 	@mkdir -p $(@D)

@@ -115,7 +115,7 @@ const char *role_name(enum role role);
 enum glyph_id { GLYPH_RULE, GLYPH_VERTICAL, GLYPH_TOP_LEFT, GLYPH_TOP_RIGHT, GLYPH_BOTTOM_LEFT, GLYPH_BOTTOM_RIGHT, GLYPHS };
 enum chart_glyphs { CHART_BRAILLE, CHART_BLOCKS, CHART_ASCII };
 void glyphs_set(bool is_unicode, enum chart_glyphs charts);
-const char *glyph(enum glyph_id id);
+const char *glyph_text(enum glyph_id id);
 enum chart_glyphs glyphs_charts(void);
 
 #endif
