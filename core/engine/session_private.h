@@ -1,4 +1,4 @@
-/* Sessions, shared by who reads them (server.c) and who sends them events (events.c). */
+/* Sessions, shared by accept.c, server.c (the loop), session.c (frames), session_call.c (calls) and events.c. */
 #ifndef WEIR_ENGINE_SESSION_PRIVATE_H
 #define WEIR_ENGINE_SESSION_PRIVATE_H
 
@@ -59,8 +59,25 @@ struct session {
 bool session_post(struct session *session, json_t *object);
 void session_post_error(struct session *session, int64_t id, const struct error *err);
 
+/* The same by the call's thread, which waits while the other end does not read. */
+bool session_send(struct session *session, json_t *object);
+
+/* Whole lines of the buffer, up to one that begins a call; behind a running call only cancels are taken. */
+void session_take_lines(struct session *session);
+/* A frame with 'call': subscriptions are answered here, anything else in a thread of its own. */
+void session_start_call(struct session *session, const json_t *frame);
+/* Waits for the call's thread. */
+void session_join_call(struct session *session);
+/* The value of {"cancel":ID}. */
+void session_take_cancel(struct session *session, const json_t *value);
+
 /* subscribe, unsubscribe, sync: answered by the control thread. False: the call is none of these. */
 bool events_call(struct session *session, const char *name, int64_t id, const json_t *args);
 void events_forget(struct session *session);
+
+/* By topic; under engine->lock. The result is a new reference, or NULL: nothing to say. */
+extern json_t *(*const event_makers[TOPICS])(struct session *session, struct subscription *sub);
+/* Their makers themselves know what is new. */
+bool event_is_of_changes(enum topic_id topic);
 
 #endif

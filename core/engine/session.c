@@ -1,0 +1,161 @@
+/*
+ * What a session is sent and what it sends: frames, the hello, lines that wait
+ * behind a call. By the control thread, which never waits; only session_send is
+ * the call's thread's.
+ */
+#include "engine/session_private.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* What is too long for a frame is told from nobody who reads: in its place goes what it was and why it is not here. */
+static char *print_frame(const json_t *object)
+{
+	static const char *const members[] = { "id", "event", "seq" };
+	char *line = frame_print(object);
+	struct error err = { 0 };
+	json_t *instead;
+
+	if (line)
+		return line;
+	fail(&err, ERROR_RECORD, "answer_too_large", "this is longer than %u bytes and was left out", FRAME_BYTES_MAX);
+	instead = json_pack("{s:o}", "error", error_to_json(&err));
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		json_object_set(instead, members[i], json_object_get(object, members[i]));
+	line = frame_print(instead);
+	json_decref(instead);
+	return line;
+}
+
+/* By the call's thread; waits while the other end does not read. */
+bool session_send(struct session *session, json_t *object)
+{
+	char *line = print_frame(object);
+	bool is_sent = line && outbox_write(&session->out, line, strlen(line));
+
+	json_decref(object);
+	free(line);
+	return is_sent;
+}
+
+bool session_post(struct session *session, json_t *object)
+{
+	char *line = print_frame(object);
+	bool is_posted = line && outbox_post(&session->out, line, strlen(line));
+
+	json_decref(object);
+	free(line);
+	return is_posted;
+}
+
+void session_post_error(struct session *session, int64_t id, const struct error *err)
+{
+	/* Who does not even read errors is of no use to anybody. */
+	if (!session_post(session, json_pack("{s:I, s:o}", "id", (json_int_t)id, "error", error_to_json(err))))
+		session->is_closing = true;
+}
+
+/*
+ * What it sends
+ */
+
+static void take_hello(struct session *session, const json_t *frame)
+{
+	const json_t *hello = json_object_get(frame, "hello");
+	int64_t theirs = json_integer_value(json_object_get(hello, "protocol"));
+	struct error err = { 0 };
+
+	if (!json_is_object(hello))
+		fail(&err, ERROR_USAGE, "bad_frame", "the first line must be a hello: {\"hello\":{\"protocol\":%d}}",
+		     PROTOCOL_VERSION);
+	else if (theirs != PROTOCOL_VERSION)
+		fail(&err, ERROR_UNREACHABLE, "protocol_differs",
+		     "this engine speaks protocol %d, the client %lld; let both come from one version", PROTOCOL_VERSION,
+		     (long long)theirs);
+	if (err.kind != ERROR_NONE) {
+		session_post(session, json_pack("{s:o}", "error", error_to_json(&err)));
+		session->is_closing = true;
+		return;
+	}
+	session->has_greeted = true;
+	peer_set_ssh(&session->peer, json_string_value(json_object_get(hello, "ssh")));
+	session_post(session, json_pack("{s:{s:i, s:s, s:s, s:i}}", "hello", "protocol", PROTOCOL_VERSION, "program", "weird",
+	                               "access", access_name(session->access), "pid", (int)getpid()));
+}
+
+static void take_frame(struct session *session, const json_t *frame)
+{
+	struct error err = { 0 };
+
+	if (!json_is_object(frame)) {
+		fail(&err, ERROR_USAGE, "bad_frame", "a frame is one JSON object a line");
+		session_post_error(session, 0, &err);
+		session->is_closing = true;
+	} else if (!session->has_greeted) {
+		take_hello(session, frame);
+	} else if (!json_object_get(frame, "cancel")) {
+		session_start_call(session, frame);
+	}
+}
+
+static void take_line(struct session *session, const char *line, size_t len)
+{
+	json_t *frame = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
+
+	take_frame(session, frame);
+	json_decref(frame);
+}
+
+/* Lines that wait behind a running call: only a cancel is taken from them, and each is looked at once. */
+static void look_ahead(struct session *session)
+{
+	char *at = session->buffer + session->looked;
+	char *end = session->buffer + session->used;
+	char *newline;
+
+	for (; (newline = memchr(at, '\n', (size_t)(end - at))); at = newline + 1) {
+		json_t *frame;
+
+		if (!memmem(at, (size_t)(newline - at), "cancel", 6))
+			continue;
+		frame = json_loadb(at, (size_t)(newline - at), JSON_REJECT_DUPLICATES, NULL);
+		if (json_object_get(frame, "cancel"))
+			session_take_cancel(session, json_object_get(frame, "cancel"));
+		json_decref(frame);
+	}
+	session->looked = (size_t)(at - session->buffer);
+}
+
+static void refuse_long_line(struct session *session)
+{
+	struct error err = { 0 };
+
+	fail(&err, ERROR_USAGE, "bad_frame", "a line is longer than %u bytes", FRAME_BYTES_MAX);
+	session_post_error(session, 0, &err);
+	session->is_closing = true;
+}
+
+void session_take_lines(struct session *session)
+{
+	char *at = session->buffer;
+	char *end = session->buffer + session->used;
+	char *newline;
+	size_t taken;
+
+	while (!session->is_closing && !session->call && (newline = memchr(at, '\n', (size_t)(end - at)))) {
+		take_line(session, at, (size_t)(newline - at));
+		at = newline + 1;
+	}
+	taken = (size_t)(at - session->buffer);
+	session->used -= taken;
+	session->looked -= session->looked < taken ? session->looked : taken;
+	if (taken && session->used)
+		memmove(session->buffer, at, session->used);
+	if (session->call)
+		look_ahead(session);
+	else
+		session->cancelled_count = 0;
+	/* Calls that wait behind a running one may be many; one line may not be longer than this. */
+	if (session->used > FRAME_BYTES_MAX && !memchr(session->buffer, '\n', session->used))
+		refuse_long_line(session);
+}
