@@ -32,7 +32,7 @@ struct key {
 
 /* "C-x", "Enter", "F1", "g", "S-Tab", "M-x"; out must hold 24 bytes. */
 #define KEY_NAME_BYTES 24
-void key_name(struct key key, char out[KEY_NAME_BYTES]);
+void key_to_name(struct key key, char out[KEY_NAME_BYTES]);
 /* The other way; false: no such key. */
 bool key_parse(struct span name, struct key *out);
 
@@ -62,39 +62,49 @@ struct span input_raw(const struct input *input);
 /*
  * The screen.
  */
-struct term;
+struct terminal;
+struct theme;
+enum colour_level { COLOUR_NONE, COLOUR_16, COLOUR_256 };
 
 struct term_wishes {
 	bool no_color;            /* --no-color; NO_COLOR holds as well */
 	bool ascii;               /* --ascii; a locale without UTF-8 holds as well */
-	const char *theme_file;   /* path, or NULL for the compiled default */
+	const struct theme *theme; /* kept, not owned */
 };
 
 /* NULL when standard input or output is no terminal, or the terminal cannot move its cursor (`no_terminal`): use plain
- * output then. *out_note says what the operator should know (another TERM was taken, theme with errors), or is empty. */
-struct term *term_open(const struct term_wishes *wishes, struct text *out_note, struct error *err);
-void term_close(struct term *term);
+ * output then. *out_note says what the operator should know (another TERM was taken, no colours), or is empty. */
+struct terminal *term_open(const struct term_wishes *wishes, struct text *out_note, struct error *err);
+void term_close(struct terminal *term);
 int term_fd(void);                                       /* to poll for keys */
-void term_size(const struct term *term, int *out_rows, int *out_cols);
+void term_size(const struct terminal *term, int *out_rows, int *out_cols);
 /* After SIGWINCH or on return from suspension: asks for the size; true: it has changed. */
-bool term_resize(struct term *term);
+bool term_resize(struct terminal *term);
 /* Shows the canvas: only what differs is sent. False: the terminal takes nothing now; draw again later. */
-bool term_show(struct term *term, const struct canvas *canvas);
+bool term_show(struct terminal *term, const struct canvas *canvas);
 /* All is sent again with the next term_show. */
-void term_redraw(struct term *term);
+void term_redraw(struct terminal *term);
+/* Another theme from the next frame on. */
+void term_theme(struct terminal *term, const struct theme *theme);
 /* C-z: the terminal as it was, stops this process, comes back. */
-void term_suspend(struct term *term);
-/* Text to the clipboard by OSC 52; false: too long (then show it instead). */
-bool term_copy(struct term *term, struct span text);
+void term_suspend(struct terminal *term);
+/* Text to the clipboard by OSC 52; false: too long (then show it instead). What would end the sequence is cleaned away. */
+#define COPY_BYTES_MAX 74994 /* of what many terminals take in one OSC 52 */
+bool term_copy(struct terminal *term, struct span text);
 /* Bytes outside the screen, after what was drawn: the answer to KEY_SYNC_. */
-void term_send(struct term *term, struct span bytes);
-/* Bytes sent to the terminal so far. */
-uint64_t term_bytes(const struct term *term);
+void term_send(struct terminal *term, struct span bytes);
+/* Signals of the process since the last call, as bits: a window of another size, the end (TERM, HUP), back from a stop. To
+ * poll: term_signal_fd. */
+enum term_signals { SIGNAL_RESIZE = 1, SIGNAL_END = 2, SIGNAL_HANGUP = 4, SIGNAL_CONTINUE = 8 };
+int term_signal_fd(void);
+unsigned term_signals(void);
+/* For a person: which TERM was taken, how many colours. */
+const char *term_name(const struct terminal *term);
+enum colour_level term_level(const struct terminal *term);
 
 /*
  * Themes and glyphs (colour.c, glyph.c).
  */
-enum colour_level { COLOUR_NONE, COLOUR_16, COLOUR_256 };
 
 /* How a role looks at a level: indexes as the terminal counts them, -1: its default. */
 struct look {
