@@ -173,8 +173,17 @@ static struct usage_slot *next_word(struct usage_slot *slots, size_t count, size
 	return slot;
 }
 
-bool command_line_parse(const struct command *command, int argc, char *const *argv, struct command_line *out,
-                        struct error *err)
+bool command_line_wants_json(int argc, char *const *argv)
+{
+	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (strcmp(argv[i], "--json") == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool read_words(const struct command *command, int argc, char *const *argv, struct command_line *out,
+                       struct error *err)
 {
 	struct usage_slot slots[USAGE_WORDS];
 	size_t count = usage_read(command->args, slots);
@@ -182,7 +191,6 @@ bool command_line_parse(const struct command *command, int argc, char *const *ar
 	struct usage_slot *slot;
 	bool only_words = false;
 
-	*out = (struct command_line){ .command = command, .args = json_object() };
 	for (int i = 0; i < argc; i++) {
 		bool is_flag = !only_words && argv[i][0] == '-' && argv[i][1] != '\0';
 
@@ -203,5 +211,19 @@ bool command_line_parse(const struct command *command, int argc, char *const *ar
 	slot = next_word(slots, count, &at);
 	if (slot && !slot->is_optional && !out->wants_help)
 		return fail(err, ERROR_USAGE, "bad_argument", "'weir %s' needs %s", command->name, command->args);
+	return true;
+}
+
+bool command_line_parse(const struct command *command, int argc, char *const *argv, struct command_line *out,
+                        struct error *err)
+{
+	*out = (struct command_line){ .command = command, .args = json_object() };
+	if (!read_words(command, argc, argv, out, err)) {
+		/* Also where it stands behind the mistake: who asked for JSON gets the mistake as JSON. */
+		out->is_json = command_line_wants_json(argc, argv);
+		return false;
+	}
+	if (out->is_json && json_object_get(out->args, "csv"))
+		return fail(err, ERROR_USAGE, "bad_argument", "'--csv' and '--json' ask for two forms of one output");
 	return true;
 }

@@ -21,16 +21,23 @@ struct client {
 	size_t line_end;   /* of the frame handed out last */
 };
 
-static int connect_socket(const char *path)
+static int connect_socket(const char *path, struct error *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	if (fd < 0 || strlen(path) >= sizeof(address.sun_path))
-		return fd;
-	memcpy(address.sun_path, path, strlen(path) + 1);
+	if (fd < 0) {
+		fail_errno(err, errno, "cannot make a socket");
+		return -1;
+	}
+	/* home_find has refused longer ones; what is cut off here names nothing. */
+	memcpy(address.sun_path, path, strnlen(path, sizeof(address.sun_path) - 1));
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
 		return fd;
+	if (errno == EACCES || errno == EPERM)
+		fail_errno(err, errno, "the engine's socket '%s' is closed to this user", path);
+	else
+		fail(err, ERROR_UNREACHABLE, "engine_not_running", "no engine answers on '%s'", path);
 	close(fd);
 	return -1;
 }
@@ -110,8 +117,9 @@ static bool greet(struct client *client, struct error *err)
 	json_t *answer = NULL;
 	json_t *theirs;
 
-	if (!send_frame(client, hello, err))
-		return false;
+	/* Whom the engine sends away it does not hear, but it has said why. */
+	send_frame(client, hello, &failure);
+	failure = (struct error){ 0 };
 	if (!receive_frame(client, HELLO_WAIT_MS, &answer, &failure)) {
 		if (failure.kind == ERROR_NONE)
 			return fail(err, ERROR_UNREACHABLE, "engine_not_running", "the engine does not answer the hello");
@@ -134,12 +142,10 @@ struct client *client_open(const struct home *home, struct error *err)
 {
 	struct client *client;
 	struct error failure = { 0 };
-	int fd = connect_socket(home->socket);
+	int fd = connect_socket(home->socket, err);
 
-	if (fd < 0) {
-		fail(err, ERROR_UNREACHABLE, "engine_not_running", "no engine answers on '%s'", home->socket);
+	if (fd < 0)
 		return NULL;
-	}
 	client = memory_zalloc(sizeof(*client));
 	client->fd = fd;
 	client->next_id = 1;

@@ -121,6 +121,8 @@ size_t usage_read(const char *usage, struct usage_slot slots[USAGE_WORDS]);
 const struct command *command_find(int argc, char *const *argv, int *out_words);
 bool command_line_parse(const struct command *command, int argc, char *const *argv, struct command_line *out,
                         struct error *err);
+/* Is there a --json among the words? For a line that cannot be read any further. */
+bool command_line_wants_json(int argc, char *const *argv);
 /* The last line of `weir run` for people. */
 bool run_result_text(const json_t *result, struct text *out);
 /* For stderr: the message and the next step, as text or as {"error":{..}}. Caller frees. */
@@ -145,8 +147,17 @@ struct client_hooks {
 };
 
 /* As client_open, but starts `weird` (beside this program's own file, else in libexecdir) when nobody answers: the user's
- * weird.service where that has this home and outlives the login, else detached. Advice goes to on_note. */
+ * weird.service where that has this home and outlives the login, else detached. An engine that cannot start gives its own
+ * reason, at once; one that another is starting or ending is waited for, then `engine_running`. Advice goes to on_note. */
 struct client *client_open_or_start(const struct home *home, const struct client_hooks *hooks, struct error *err);
+
+/* The same; tells whether the engine that answers was started here. */
+struct client *client_start(const struct home *home, const struct client_hooks *hooks, bool *out_has_started,
+                            struct error *err);
+
+/* What an engine says on its standard output with --tell-ready, one line: {"ready":{"protocol","pid"}}, or {"error":{..}}
+ * as on the socket. NULL: it is ready. Caller frees. */
+char *ready_print(const struct error *err);
 
 /* One call. True with the exit status it asks for; false with err as the engine gave it, or `connection_lost`. */
 bool client_call(struct client *client, const char *call, json_t *args, const struct client_hooks *hooks,

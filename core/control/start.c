@@ -1,19 +1,17 @@
-/* Starting `weird` from `weir`: found beside our own file, never in PATH; by the user's systemd, else detached, so that SSH
- * may drop. */
+/* Starting `weird` from `weir`: found beside our own file, never in PATH; by the user's systemd, else detached (detach.c). */
 #include "base/clock.h"
 #include "base/file.h"
 #include "control/control.h"
-#include "control/unit_private.h"
+#include "control/start_private.h"
 #include "install_paths.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/wait.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define START_WAIT_MS 10000
 #define START_POLL_MS 20
-#define START_AGAIN_MS 500
+#define START_AGAIN_MS 200
 
 static char *beside_us(void)
 {
@@ -55,72 +53,116 @@ char *engine_program(struct error *err)
 	return find_program(&ignored, err);
 }
 
-/* In the grandchild: own session, nothing of ours open, hang-ups ignored by the engine itself. */
-static void become_engine(const char *program)
-{
-	int null_fd = open("/dev/null", O_RDWR);
+/*
+ * The way to an engine: one that answers, one that is being started, or one that we start.
+ */
+struct start {
+	const struct home *home;
+	const struct client_hooks *hooks;
+	int64_t until_ms, again_ms; /* no further start before */
+	bool has_asked_unit, has_advised;
+	bool has_started;
+	struct error busy;          /* another engine has the lock */
+};
 
-	if (null_fd >= 0) {
-		dup2(null_fd, 0);
-		dup2(null_fd, 1);
-		dup2(null_fd, 2);
-	}
-	execl(program, program, "--serve", "--end-when-idle", (char *)NULL);
-	_exit(127);
+static bool is_code(const struct error *err, const char *code)
+{
+	return strcmp(err->code, code) == 0;
 }
 
-static bool start_detached(const char *program, struct error *err)
+/* Somebody else's home: an engine of ours would only be told that it may not write there. */
+static bool home_can_be_ours(const struct home *home, struct error *err)
 {
-	pid_t child = fork();
-	int status;
+	struct stat info;
 
-	if (child < 0)
-		return fail(err, ERROR_TRANSIENT, "engine_not_found", "cannot start '%s': no process", program);
-	if (child == 0) {
-		setsid();
-		if (fork() == 0)
-			become_engine(program);
-		_exit(0);
-	}
-	return waitpid(child, &status, 0) == child;
+	if (stat(home->state, &info) != 0 || info.st_uid == geteuid() || access(home->state, W_OK) == 0)
+		return true;
+	return fail(err, ERROR_UNREACHABLE, "engine_not_running",
+	            "no engine answers on '%s', and only user %lu, whose home this is, can start one", home->socket,
+	            (unsigned long)info.st_uid);
 }
 
-static bool start(const struct home *home, const struct client_hooks *hooks, struct error *err)
+static void advise(struct start *start)
 {
-	bool is_installed, has_started;
-	char *program = find_program(&is_installed, err);
+	if (start->has_advised || !start->hooks->on_note)
+		return;
+	start->has_advised = true;
+	if (logind_ends_us())
+		start->hooks->on_note(start->hooks->context,
+		                      "the engine ends when you log out (KillUserProcesses of logind); to keep it: "
+		                      "loginctl enable-linger");
+}
 
-	if (!program)
+static bool start_program(struct start *start, const char *program, bool is_installed, struct error *err)
+{
+	if (is_installed && !start->has_asked_unit) {
+		start->has_asked_unit = true;
+		if (unit_start(start->home))
+			return start->has_started = true;
+	} else if (is_installed && start->has_started && unit_is_active()) {
+		return true;
+	}
+	/* A unit's engine that has ended told its reason to the system's journal; one of our own tells us. */
+	start->has_started = false;
+	advise(start);
+	return start->has_started = engine_detach(program, start->until_ms, err);
+}
+
+static bool start_engine(struct start *start, struct error *err)
+{
+	bool is_installed, is_fine;
+	char *program;
+
+	if (!home_can_be_ours(start->home, err) || !(program = find_program(&is_installed, err)))
 		return false;
-	has_started = is_installed && unit_start(home);
-	if (!has_started && hooks->on_note && logind_ends_us())
-		hooks->on_note(hooks->context, "the engine ends when you log out (KillUserProcesses of logind); to keep it: "
-		                               "loginctl enable-linger");
-	has_started = has_started || start_detached(program, err);
+	is_fine = start_program(start, program, is_installed, err);
 	free(program);
-	return has_started;
+	start->again_ms = clock_mono_ms() + START_AGAIN_MS;
+	return is_fine;
+}
+
+/* Another engine may be on its way up, or on its way out with the lock still in its hand: then it is asked again. */
+static bool start_or_wait(struct start *start, struct error *err)
+{
+	struct error failure = { 0 };
+
+	if (clock_mono_ms() < start->again_ms) {
+		clock_sleep_ms(START_POLL_MS);
+		return true;
+	}
+	if (start_engine(start, &failure))
+		return true;
+	if (!is_code(&failure, "engine_running")) {
+		*err = failure;
+		return false;
+	}
+	start->busy = failure;
+	return true;
+}
+
+struct client *client_start(const struct home *home, const struct client_hooks *hooks, bool *out_has_started,
+                            struct error *err)
+{
+	struct start start = { .home = home, .hooks = hooks, .until_ms = clock_mono_ms() + START_WAIT_MS };
+	struct error failure = { 0 };
+	struct client *client;
+
+	while (!(client = client_open(home, &failure)) && is_code(&failure, "engine_not_running") &&
+	       clock_mono_ms() < start.until_ms) {
+		if (!start_or_wait(&start, err))
+			return NULL;
+		failure = (struct error){ 0 };
+	}
+	if (client)
+		*out_has_started = start.has_started;
+	else
+		*err = start.busy.kind != ERROR_NONE && is_code(&failure, "engine_not_running") ? start.busy : failure;
+	return client;
 }
 
 struct client *client_open_or_start(const struct home *home, const struct client_hooks *hooks, struct error *err)
 {
-	int64_t until_ms = clock_mono_ms() + START_WAIT_MS, start_ms = 0;
-	struct error failure = { 0 };
-	struct client *client = client_open(home, &failure);
+	bool ignored;
 
-	if (client || strcmp(failure.code, "engine_not_running") != 0)
-		goto answered;
-	/* A dying engine may still hold the lock: the one that was started gives up then, and another try is needed. Too many
-	 * do no harm, the lock lets only one in. */
-	do {
-		if (clock_mono_ms() >= start_ms && !start(home, hooks, err))
-			return NULL;
-		start_ms = clock_mono_ms() >= start_ms ? clock_mono_ms() + START_AGAIN_MS : start_ms;
-		clock_sleep_ms(START_POLL_MS);
-		failure = (struct error){ 0 };
-		client = client_open(home, &failure);
-	} while (!client && strcmp(failure.code, "engine_not_running") == 0 && clock_mono_ms() < until_ms);
-answered:
-	if (!client)
-		*err = failure;
-	return client;
+	return client_start(home, hooks, &ignored, err);
 }

@@ -4,7 +4,7 @@
  */
 #include "base/text.h"
 #include "control/control.h"
-#include "control/unit_private.h"
+#include "control/start_private.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -79,6 +79,15 @@ bool unit_start(const struct home *home)
 	char ignored[ANSWER_BYTES];
 
 	return is_units_home(home) && systemd_is_there() && user_lingers() && ask(words, ignored) == 0;
+}
+
+bool unit_is_active(void)
+{
+	char program[] = "systemctl", user[] = "--user", is_active[] = "is-active", unit[] = "weird.service";
+	char *words[] = { program, user, is_active, unit, NULL };
+	char ignored[ANSWER_BYTES];
+
+	return ask(words, ignored) == 0;
 }
 
 bool logind_ends_us(void)

@@ -1,7 +1,7 @@
 /*
  * weird: the engine. People and scripts use weir, which starts it.
  *
- *   weird --serve [--end-when-idle]   answer on the socket
+ *   weird --serve [--end-when-idle] [--tell-ready]   answer on the socket; tell whoever started us (control.h: ready_print)
  *   weird --run FILE|JOB ...          run one job, answer meanwhile; the options are those of `weir run`
  *   weird --bench [NAME] ...          measure; the options are those of `weir bench`
  *   weird --version                   versions as one JSON object
@@ -13,7 +13,9 @@
 #include "engine/live_line_private.h"
 #include "engine/version.h"
 
+#include <fcntl.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -40,14 +42,44 @@ static void end_engine(struct engine *engine, int status)
 	_exit(status);
 }
 
-static int serve(const struct home *home, bool ends_when_idle)
+struct serve_wish {
+	bool ends_when_idle, tells_ready;
+};
+
+/* Who started us reads one line and goes; standard output is not used after it. */
+static void tell_ready(const struct serve_wish *wish, const struct error *err)
+{
+	char *line;
+	int null_fd;
+
+	if (!wish->tells_ready)
+		return;
+	line = ready_print(err);
+	fputs(line, stdout);
+	fflush(stdout);
+	free(line);
+	null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (null_fd >= 0) {
+		dup2(null_fd, STDOUT_FILENO);
+		close(null_fd);
+	}
+}
+
+static int refuse(const struct serve_wish *wish, const struct error *err)
+{
+	tell_ready(wish, err);
+	return complain(err, false);
+}
+
+static int serve(const struct home *home, const struct serve_wish *wish)
 {
 	struct engine engine;
 	struct error err = { 0 };
 
 	if (!engine_open(&engine, home, &err))
-		return complain(&err, false);
-	engine.ends_when_idle = ends_when_idle;
+		return refuse(wish, &err);
+	tell_ready(wish, NULL);
+	engine.ends_when_idle = wish->ends_when_idle;
 	jobs_restore(&engine);
 	engine_loop(&engine, NULL);
 	end_engine(&engine, 0);
@@ -176,12 +208,21 @@ static int run_command_line(enum command_id id, int argc, char **argv)
 	return status;
 }
 
-static int serve_command(bool ends_when_idle)
+static int serve_command(int argc, char **argv)
 {
+	struct serve_wish wish = { 0 };
 	struct error err = { 0 };
-	struct home *home = home_find(&err);
-	int status = home ? serve(home, ends_when_idle) : complain(&err, false);
+	struct home *home;
+	int status;
 
+	for (int i = 0; i < argc; i++) {
+		wish.ends_when_idle = wish.ends_when_idle || strcmp(argv[i], "--end-when-idle") == 0;
+		wish.tells_ready = wish.tells_ready || strcmp(argv[i], "--tell-ready") == 0;
+	}
+	/* Who started us may be gone before it has read our line. */
+	signal(SIGPIPE, SIG_IGN);
+	home = home_find(&err);
+	status = home ? serve(home, &wish) : refuse(&wish, &err);
 	home_free(home);
 	return status;
 }
@@ -193,7 +234,7 @@ int main(int argc, char **argv)
 	/* Only the characters' encoding comes from the locale: numbers and times never do. */
 	setlocale(LC_CTYPE, "");
 	if (strcmp(what, "--serve") == 0)
-		return serve_command(argc > 2 && strcmp(argv[2], "--end-when-idle") == 0);
+		return serve_command(argc - 2, argv + 2);
 	if (strcmp(what, "--run") == 0)
 		return run_command_line(COMMAND_run, argc - 2, argv + 2);
 	if (strcmp(what, "--bench") == 0)

@@ -3,8 +3,10 @@
 #include "manual/roff_private.h"
 
 static const struct entry invocations[] = {
-	{ "weird --serve [--end-when-idle]", "Answers on the socket of this home. With `--end-when-idle` it ends after ten "
-	  "minutes without a running job and without a session, as the engine does that `weir` starts." },
+	{ "weird --serve [--end-when-idle] [--tell-ready]", "Answers on the socket of this home. With `--end-when-idle` it ends "
+	  "after ten minutes without a running job and without a session, as the engine does that `weir` starts. With "
+	  "`--tell-ready` it writes one line to standard output when it answers, or why it cannot: "
+	  "{\"ready\":{\"pid\":N}} or {\"error\":{..}}." },
 	{ "weird --run FILE|JOB ...", "Runs one job and answers meanwhile; takes the options of `weir run`, which becomes this "
 	  "where no engine answers." },
 	{ "weird --bench [NAME] ...", "Measures; takes the options of `weir bench`." },
@@ -26,7 +28,7 @@ bool manual_weird(struct text *out)
 {
 	roff_title(out, "weird", 8, "the engine of weir");
 	roff_section(out, "SYNOPSIS");
-	text_add(out, "\\fBweird\\fR \\fB\\-\\-serve\\fR [\\fB\\-\\-end\\-when\\-idle\\fR]\n");
+	text_add(out, "\\fBweird\\fR \\fB\\-\\-serve\\fR [\\fB\\-\\-end\\-when\\-idle\\fR] [\\fB\\-\\-tell\\-ready\\fR]\n");
 	roff_section(out, "DESCRIPTION");
 	roff_text(out, "`weird` owns the jobs of one home and answers `weir`(1) on a unix socket. It keeps no state of its own: "
 	               "everything is in the files of the home. One engine a home: a second one ends with `engine_running`. Only "

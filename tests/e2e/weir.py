@@ -167,6 +167,14 @@ class Home:
         assert r.code == 0 and r.last["equal"] is True, r
 
 
+def as_user(home, uid, *args, gid=None, groups=(), env=None):
+    """The program as another user; only root can."""
+    p = subprocess.run([os.path.join(home.build, "weir"), *map(str, args)], env=dict(home.env, **(env or {})), cwd="/", user=uid,
+                       group=gid if gid is not None else uid, extra_groups=list(groups), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, timeout=60)
+    return Result(p.returncode, p.stdout, p.stderr)
+
+
 def event(after, before=None, op=None, table="t", lsn=None, schema="public", db="shop", **more):
     """A PostgreSQL envelope without schema block."""
     if op is None:

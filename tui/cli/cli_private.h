@@ -42,6 +42,7 @@ int cli_export(const struct home *home, const struct command_line *line);
 int cli_show(const struct home *home, const struct command_line *line);
 int cli_replay(const struct home *home, struct command_line *line);
 int cli_bundle(const struct home *home, const struct command_line *line);
+int cli_engine_start(const struct home *home, const struct command_line *line);
 int cli_engine_status(const struct home *home, const struct command_line *line);
 
 /* Answered here, from tables. */

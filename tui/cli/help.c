@@ -27,23 +27,23 @@ static void print_all(FILE *out)
 
 static int unknown(int argc, char **argv)
 {
+	struct command_line line = { .is_json = command_line_wants_json(argc, argv) };
 	const char *names[COMMANDS];
 	const char *near;
+	struct error err = { 0 };
 	OWNED(text) typed = text_new(256);
-	OWNED(text) clean = text_new(2048);
 
 	for (int i = 0; i < COMMANDS; i++)
 		names[i] = command_table[i].name;
-	text_add(typed, argv[0]);
+	text_add_format(typed, "%.100s", argv[0]);
 	if (argc > 1 && argv[1][0] != '-')
 		text_add_format(typed, " %.100s", argv[1]);
 	near = nearest_word(typed->at, names, COMMANDS);
 	if (!near)
 		near = nearest_word(argv[0], names, COMMANDS);
-	clean_text(clean, text_span(typed));
-	fprintf(stderr, "weir: unknown_command: there is no command '%s'%s%s%s\nnext: weir --help lists the commands\n",
-	        clean->at, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-	return 2;
+	fail(&err, ERROR_USAGE, "unknown_command", "there is no command '%s'%s%s%s", typed->at, near ? "; did you mean '" : "",
+	     near ? near : "", near ? "'?" : "");
+	return cli_complain(&err, &line);
 }
 
 int cli_help(int argc, char **argv)

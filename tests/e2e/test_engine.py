@@ -1,0 +1,143 @@
+"""Starting the engine: it answers, or says at once why it cannot; errors have the form that was asked for."""
+import os
+import subprocess
+import time
+
+import weir
+
+
+def pid_of(home):
+    with open(os.path.join(home.state, "weird.lock")) as f:
+        return int(f.read())
+
+
+def test_engine_start_starts_it_once():
+    with weir.Home() as home:
+        r = home.run("engine", "start", "--json")
+        assert r.code == 0 and r.last["started"] is True and r.last["state"] == "ok" and r.last["pid"] == pid_of(home), r
+        again = home.run("engine", "start", "--json")
+        assert again.code == 0 and again.last["started"] is False and again.last["pid"] == r.last["pid"], again
+        words = home.run("engine", "start")
+        assert words.code == 0 and b"runs already" in words.out, words
+        assert home.run("engine", "status", "--json").last["pid"] == r.last["pid"]
+
+
+def test_many_starts_at_once_give_one_engine():
+    with weir.Home() as home:
+        starts = [home.start("engine", "start", "--json") for _ in range(12)]
+        answers = []
+        for p in starts:
+            out, err = p.communicate(timeout=60)
+            assert p.returncode == 0, (out, err)
+            answers.append(weir.Result(0, out, err).last)
+        assert {a["pid"] for a in answers} == {pid_of(home)}, answers
+        assert sum(a["started"] for a in answers) == 1, answers
+
+
+def test_a_start_waits_for_the_engine_that_ends():
+    with weir.Home() as home:
+        first = home.run("engine", "start", "--json").last["pid"]
+        for _ in range(10):
+            assert home.run("engine", "stop").code == 0
+            r = home.run("engine", "start", "--json")
+            assert r.code == 0 and r.last["pid"] != first and r.last["started"] is True, r
+            first = r.last["pid"]
+
+
+def test_the_engine_inherits_nothing_from_who_starts_it():
+    with weir.Home() as home:
+        read, write = os.pipe()
+        os.set_inheritable(write, True)
+        p = home.start("engine", "start", close_fds=False)
+        p.communicate(timeout=30)
+        os.close(write)
+        assert p.returncode == 0
+        # The end of the pipe comes only when nobody has its other end any more.
+        assert os.read(read, 1) == b""
+        os.close(read)
+
+
+def refused(home, code, status, *args, env=None, user=None):
+    before = time.monotonic()
+    r = home.run(*args, "--json", env=env) if user is None else weir.as_user(home, user, *args, "--json", env=env)
+    took = time.monotonic() - before
+    assert r.code == status and r.error["code"] == code, (args, r)
+    assert r.error["message"] and r.error["next"], r
+    assert took < 5, (took, args, r)
+    return r.error
+
+
+ASKING = (("tables",), ("status",), ("engine", "start"), ("dlq", "list"), ("job", "list"), ("journal",), ("start", "x"), ("dlq", "export"),
+          ("debug", "bundle", "--out", "x.tar"))
+
+
+def test_an_impossible_home_is_said_at_once():
+    with weir.Home() as home:
+        wall = home.write("wall", "")
+        for args in ASKING:
+            assert "there is a file of that name" in refused(home, "not_a_folder", 78, *args, env={"WEIR_HOME": wall})["message"]
+        refused(home, "not_a_folder", 78, "tables", env={"WEIR_HOME": wall + "/below"})
+        long = home.file("x" * 120)
+        for args in ASKING:
+            assert long in refused(home, "socket_path_too_long", 78, *args, env={"WEIR_HOME": long})["message"]
+        nobody = dict.fromkeys(("WEIR_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"), "")
+        refused(home, "not_a_folder", 78, "tables", env=dict(nobody, HOME=wall, XDG_RUNTIME_DIR="", TMPDIR=home.path))
+
+
+def test_a_home_without_permission_is_said_at_once():
+    with weir.Home() as home:
+        if os.getuid() != 0:
+            raise weir.Skip("only root can play another user")
+        os.chmod(home.path, 0o755)
+        os.mkdir(home.file("closed"), 0o755)
+        for args in ASKING:
+            error = refused(home, "no_permission", 77, *args, env={"WEIR_HOME": home.file("closed/home")}, user=65534)
+            assert home.file("closed/home") in error["message"], error
+        # Somebody else's home: only its owner can start an engine there.
+        home.run("engine", "start")
+        home.run("engine", "stop")
+        os.chmod(home.state, 0o755)
+        assert "whose home this is" in refused(home, "engine_not_running", 69, "tables", user=65534)["message"]
+
+
+def test_a_read_only_home_is_said_at_once():
+    with weir.Home() as home:
+        if os.getuid() != 0:
+            raise weir.Skip("only root can mount")
+        os.mkdir(home.state)
+        script = 'mount -t tmpfs -o ro none "$WEIR_HOME" && exec "$@"'
+        before = time.monotonic()
+        p = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", os.path.join(home.build, "weir"), "tables", "--json"],
+                           env=home.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        if b"unshare" in p.stderr or b"mount" in p.stderr:
+            raise weir.Skip("mounting is not allowed here")
+        r = weir.Result(p.returncode, p.stdout, p.stderr)
+        assert r.code == 77 and r.error["code"] == "no_permission", r
+        assert time.monotonic() - before < 5, r
+
+
+def test_a_full_home_is_said_at_once():
+    with weir.Home() as home:
+        if os.getuid() != 0:
+            raise weir.Skip("only root can mount")
+        os.mkdir(home.state)
+        # Room for the folders, none for what is written into a file.
+        script = 'mount -t tmpfs -o size=4k,nr_inodes=64 none "$WEIR_HOME" && head -c 4096 /dev/zero >"$WEIR_HOME/full" && exec "$@"'
+        p = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", os.path.join(home.build, "weir"), "engine", "start", "--json"],
+                           env=home.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        if b"unshare" in p.stderr or b"mount" in p.stderr:
+            raise weir.Skip("mounting is not allowed here")
+        r = weir.Result(p.returncode, p.stdout, p.stderr)
+        assert r.code != 0 and r.error["code"] == "disk_full", r
+
+
+def test_who_asks_for_json_gets_mistakes_as_json():
+    with weir.Home() as home:
+        for args, code in ((("tabels",), "unknown_command"), (("engine", "strat"), "unknown_command"), (("--json",), "unknown_command"),
+                           (("tables", "--nope"), "bad_argument"), (("dlq", "show"), "bad_argument"), (("dlq", "show", "one"), "bad_argument"),
+                           (("dlq", "export", "--csv"), "bad_argument"), (("run",), "bad_argument"), (("explain", "nothing_such"), "unknown_code")):
+            r = home.run(*args, "--json")
+            assert r.code == 2 and r.out == b"" and r.error["code"] == code and r.error["next"], (args, r)
+            assert r.err.count(b"\n") == 1, r
+        assert b"did you mean 'tables'" in home.run("tabels").err
+        assert not os.path.exists(home.state)
