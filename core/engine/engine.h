@@ -103,7 +103,7 @@ void job_tell_begin(struct job *job);
 void job_tell_end(struct job *job);
 /* It ran when the last engine ended, and cannot start now. */
 void job_tell_refused(struct engine *engine, const char *job, const struct error *why);
-void job_tell_state(void *context, enum job_state state, const char *code, const char *sentence);
+void job_tell_state(void *context);
 void job_tell_event(void *context, const char *table, const char *code, const char *sentence);
 
 /* Serves until told to stop, or, with `is_done` given, until that is true and no other job runs. */

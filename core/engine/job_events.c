@@ -53,49 +53,49 @@ void job_tell_end(struct job *job)
 	journal_event(job->engine, job->options->name, NULL, code, words);
 }
 
-/* True: the beginning of this wait is news. */
-static bool begins_to_wait(struct job *job, const char *code)
+enum tidings { NO_NEWS, BEGINS_TO_WAIT, WAITS_AGAIN, GOES_ON };
+
+/* Several threads of the job may come here: what counts is how the job stands now, and what was told of it last. */
+static enum tidings take_tidings(struct job *job, struct progress_view *out_now, int64_t *out_waited_ms)
 {
 	struct job_told *told = &job->told;
 	int64_t now_ms = clock_mono_ms();
-	bool is_news;
+	bool is_same;
 
-	pthread_mutex_lock(&job->engine->lock);
-	is_news = !told->waits && (strcmp(told->code, code) != 0 || now_ms - told->told_ms >= WAIT_AGAIN_MS);
-	if (is_news) {
-		told->waits = true;
-		told->told_ms = now_ms;
-		snprintf(told->code, sizeof(told->code), "%s", code);
+	progress_look(job->progress, out_now);
+	*out_waited_ms = now_ms - told->told_ms;
+	is_same = strcmp(told->code, out_now->code) == 0;
+	if (out_now->state == STATE_OK && told->waits) {
+		told->waits = false;
+		return GOES_ON;
 	}
-	pthread_mutex_unlock(&job->engine->lock);
-	return is_news;
+	if (out_now->state != STATE_WAITING || (told->waits && is_same))
+		return NO_NEWS;
+	if (is_same && now_ms - told->told_ms < WAIT_AGAIN_MS)
+		return WAITS_AGAIN;
+	told->waits = true;
+	told->told_ms = now_ms;
+	snprintf(told->code, sizeof(told->code), "%s", out_now->code);
+	return BEGINS_TO_WAIT;
 }
 
-/* True: a wait that was told has ended; gives how long it was. */
-static bool ends_to_wait(struct job *job, int64_t *out_ms)
-{
-	bool waited;
-
-	pthread_mutex_lock(&job->engine->lock);
-	waited = job->told.waits;
-	*out_ms = clock_mono_ms() - job->told.told_ms;
-	job->told.waits = false;
-	pthread_mutex_unlock(&job->engine->lock);
-	return waited;
-}
-
-void job_tell_state(void *context, enum job_state state, const char *code, const char *sentence)
+void job_tell_state(void *context)
 {
 	struct job *job = context;
+	struct progress_view now;
 	char words[640];
-	int64_t waited_ms = 0;
+	int64_t waited_ms;
+	enum tidings tidings;
 
-	if (state == STATE_WAITING && begins_to_wait(job, code)) {
-		snprintf(words, sizeof(words), "waits: %s: %s", code, sentence);
+	pthread_mutex_lock(&job->engine->lock);
+	tidings = take_tidings(job, &now, &waited_ms);
+	pthread_mutex_unlock(&job->engine->lock);
+	if (tidings == BEGINS_TO_WAIT) {
+		snprintf(words, sizeof(words), "waits: %s: %s", now.code, now.sentence);
 		journal_event(job->engine, job->options->name, NULL, "job_waiting", words);
-	} else if (state == STATE_WAITING) {
-		log_warn(job->engine->log, "job", job->options->name, "waits again", FIELD_TEXT("code", code));
-	} else if (state == STATE_OK && ends_to_wait(job, &waited_ms)) {
+	} else if (tidings == WAITS_AGAIN) {
+		log_warn(job->engine->log, "job", job->options->name, "waits again", FIELD_TEXT("code", now.code));
+	} else if (tidings == GOES_ON) {
 		snprintf(words, sizeof(words), "goes on after %lld.%lld s", (long long)(waited_ms / 1000),
 		         (long long)(waited_ms % 1000 / 100));
 		journal_event(job->engine, job->options->name, NULL, "job_goes_on", words);

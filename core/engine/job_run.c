@@ -340,6 +340,8 @@ struct job *job_replay(struct engine *engine, struct job_options *options, const
 	runs = job && job->is_running;
 	if (runs)
 		is_fine = replay_desk_ask(job->desk, wish, err);
+	if (runs && is_fine)
+		run_wake(&job->wish);
 	pthread_mutex_unlock(&engine->lock);
 	if (!runs)
 		return begin(engine, options, &run, wish, err);
@@ -422,10 +424,9 @@ void job_end(struct job *job, struct job_end *out)
 void job_open_again(struct engine *engine, const char *name)
 {
 	struct job *job = job_find_running(engine, name);
-	int on = RUN_ON;
 
 	if (job)
-		atomic_compare_exchange_strong(&job->wish, &on, RUN_AGAIN);
+		run_wish_first(&job->wish, RUN_AGAIN);
 }
 
 static bool wait_locked(struct job *job, uint64_t run_number, int64_t wait_ms)

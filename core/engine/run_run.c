@@ -56,12 +56,10 @@ static void look(struct call *call, const struct job *job, struct progress *prog
 static void follow(struct call *call, struct job *job, struct progress *progress)
 {
 	struct progress_view seen = { .state = STATE_STOPPED };
-	int on = RUN_ON;
 
 	while (!job_wait(job, LOOK_MS)) {
 		if (atomic_load(&call->is_cancelled))
-			atomic_compare_exchange_strong(&job->wish, &on, RUN_DRAIN);
-		on = RUN_ON;
+			run_wish_first(&job->wish, RUN_DRAIN);
 		look(call, job, progress, &seen);
 	}
 	look(call, job, progress, &seen);

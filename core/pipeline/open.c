@@ -161,7 +161,8 @@ static bool open_source(struct pipeline *p, const struct pipeline_setup *setup, 
 	struct dlq_origin origin = { .kind = ops ? ops->name : "", .file = setup->options->input_file,
 	                             .big_folder = p->paths.big };
 
-	if (!ops || !(p->source = ops->open(&source_setup, err)))
+	p->source = setup->kept_source ? setup->kept_source : ops ? ops->open(&source_setup, err) : NULL;
+	if (!p->source)
 		return false;
 	/* An empty batch's mark tells the identity under which letters are kept. */
 	probe = batch_new();
@@ -170,6 +171,8 @@ static bool open_source(struct pipeline *p, const struct pipeline_setup *setup, 
 	dlq_set_origin(p->dlq, &origin);
 	is_fine = dlq_unpark_forget(p->dlq, origin.identity, probe->end.offset, err);
 	batch_free(probe);
+	if (!is_fine && setup->kept_source)
+		p->source = NULL;
 	return is_fine;
 }
 

@@ -36,6 +36,7 @@ struct pipeline_setup {
 	bool is_followed;   /* wait at the end of the feed for more */
 	bool from_start;    /* forget position and ledger first */
 	size_t batch_messages; /* 0: as many as fit; a paced run keeps its batches short */
+	struct source *kept_source; /* open since before a rest: taken on success, read on; NULL: one is opened */
 	bool without_source; /* only letters are read: no source is opened, and nothing comes back from parking */
 	int64_t replay;      /* the run that goes on; what other runs have claimed is freed */
 	/* A group of letters or a schema change met for the first time, told after the commit; NULL: nobody listens. */

@@ -11,17 +11,6 @@
 
 #define BEHIND_MS 3000 /* a source that has had more to read for so long is behind */
 
-static const char *const state_names[JOB_STATES] = {
-	[STATE_NEEDS_YOU] = "needs you",
-	[STATE_RETRYING] = "retrying",
-	[STATE_WAITING] = "waiting",
-	[STATE_CATCHING_UP] = "catching up",
-	[STATE_PAUSED] = "paused",
-	[STATE_DRAINING] = "draining",
-	[STATE_OK] = "ok",
-	[STATE_STOPPED] = "stopped",
-};
-
 static const char *const thread_names[JOB_THREADS] = {
 	[THREAD_READER] = "reader",
 	[THREAD_WRITER] = "writer",
@@ -37,21 +26,12 @@ static const char *const activity_words[ACTIVITIES] = {
 	[ACTIVITY_EXPECTING] = "waiting for records",
 	[ACTIVITY_MERGING] = "merging",
 	[ACTIVITY_RESTING] = "waiting for changes",
+	[ACTIVITY_WATCHING] = "waiting for new messages",
 };
-
-const char *progress_state_name(enum job_state state)
-{
-	return state_names[state];
-}
 
 const char *job_thread_name(enum job_thread thread)
 {
 	return thread_names[thread];
-}
-
-enum job_state progress_state_shown(const struct progress_view *view)
-{
-	return view->state == STATE_OK && view->is_behind ? STATE_CATCHING_UP : view->state;
 }
 
 struct progress *progress_new(void)
@@ -60,7 +40,8 @@ struct progress *progress_new(void)
 
 	pthread_mutex_init(&progress->lock, NULL);
 	atomic_store(&progress->holders, 1);
-	progress->view.state = STATE_STOPPED;
+	progress->view.state = progress->own.state = STATE_STOPPED;
+	words_begin_locked(progress);
 	progress->view.lag_us = -1;
 	progress->tables = memory_zalloc(sizeof(*progress->tables));
 	progress->tables[0].view.lag_us = -1;
@@ -82,33 +63,13 @@ void progress_free(struct progress *progress)
 	free(progress);
 }
 
-void progress_set_state(struct progress *progress, enum job_state state, const char *code, const char *sentence)
-{
-	struct progress_view *view = &progress->view;
-
-	pthread_mutex_lock(&progress->lock);
-	if (view->state != state || strcmp(view->code, code ? code : "") != 0)
-		view->since_us = clock_utc_us();
-	view->until_us = 0;
-	view->state = state;
-	snprintf(view->code, sizeof(view->code), "%s", code ? code : "");
-	snprintf(view->sentence, sizeof(view->sentence), "%s", sentence ? sentence : "");
-	view->version++;
-	pthread_mutex_unlock(&progress->lock);
-}
-
-void progress_tries_again(struct progress *progress, int64_t wait_ms)
-{
-	pthread_mutex_lock(&progress->lock);
-	progress->view.until_us = clock_utc_us() + wait_ms * 1000;
-	pthread_mutex_unlock(&progress->lock);
-}
-
 void progress_begin(struct progress *progress)
 {
 	pthread_mutex_lock(&progress->lock);
 	progress->view.in_flight = 0;
+	progress->is_resting = false;
 	progress->idle_ms = clock_mono_ms();
+	words_begin_locked(progress);
 	tables_begin_locked(progress);
 	pthread_mutex_unlock(&progress->lock);
 }
@@ -157,7 +118,7 @@ void progress_look(struct progress *progress, struct progress_view *out)
 
 	pthread_mutex_lock(&progress->lock);
 	*out = progress->view;
-	out->is_behind = progress->view.this_run.received && now_ms - progress->idle_ms >= BEHIND_MS;
+	out->is_behind = !progress->is_resting && progress->view.this_run.received && now_ms - progress->idle_ms >= BEHIND_MS;
 	pthread_mutex_unlock(&progress->lock);
 }
 
@@ -172,6 +133,14 @@ void progress_do(struct progress *progress, enum job_thread thread, enum activit
 	view->what = what;
 	view->number = number;
 	pthread_mutex_unlock(&progress->lock);
+}
+
+void progress_rest(struct progress *progress)
+{
+	pthread_mutex_lock(&progress->lock);
+	progress->is_resting = true;
+	pthread_mutex_unlock(&progress->lock);
+	progress_do(progress, THREAD_READER, ACTIVITY_WATCHING, 0);
 }
 
 void progress_activity(struct progress *progress, enum job_thread thread, struct activity_view *out)

@@ -29,7 +29,7 @@ struct progress_view {
 	enum job_state state;
 	char code[40];          /* why, or "" */
 	char sentence[512];
-	int64_t since_us;       /* of the state */
+	int64_t since_us;       /* of the state, or of the wait that is shown */
 	int64_t until_us;       /* of a wait: when it is tried again; 0: none */
 	struct ledger total;    /* since the job was made or --from-start */
 	struct ledger this_run;
@@ -50,15 +50,18 @@ const char *progress_state_name(enum job_state state);
 /* The state to show: `ok` while the source has more than can be taken is `catching up`. */
 enum job_state progress_state_shown(const struct progress_view *view);
 
-void progress_set_state(struct progress *progress, enum job_state state, const char *code, const char *sentence);
-void progress_tries_again(struct progress *progress, int64_t wait_ms); /* of a wait: in so long */
-void progress_begin(struct progress *progress); /* nothing is in flight: a run begins, maybe again */
+void progress_begin(struct progress *progress); /* nothing is in flight, nobody waits: a run begins, maybe again */
+/* All is read, written and merged; the threads are let go until there is more. */
+void progress_rest(struct progress *progress);
 void progress_set_total(struct progress *progress, const struct ledger *total);
 void progress_taken(struct progress *progress, uint64_t messages, uint64_t bytes);
 void progress_committed(struct progress *progress, const struct ledger *added);
 void progress_look(struct progress *progress, struct progress_view *out);
 /* The source has nothing to read at the moment. */
 void progress_idle(struct progress *progress);
+
+/* The job's own state. While it is `ok`, the worst of its threads' waits is shown instead. */
+void progress_set_state(struct progress *progress, enum job_state state, const char *code, const char *sentence);
 
 /*
  * What each thread does now.
@@ -73,6 +76,7 @@ enum activity {
 	ACTIVITY_EXPECTING,   /* the next batch */
 	ACTIVITY_MERGING,
 	ACTIVITY_RESTING,     /* until the next merge is due */
+	ACTIVITY_WATCHING,    /* the job rests until its source has more */
 	ACTIVITIES
 };
 
@@ -85,6 +89,11 @@ struct activity_view {
 const char *job_thread_name(enum job_thread thread);
 void progress_do(struct progress *progress, enum job_thread thread, enum activity what, uint64_t number);
 void progress_activity(struct progress *progress, enum job_thread thread, struct activity_view *out);
+/* A thread waits for what passes (a full disk), and tries again in `wait_ms`; or it goes on. Each has its own word: one
+ * that goes on hides nobody else's wait. Of two waits the older one is shown. */
+void progress_wait(struct progress *progress, enum job_thread thread, const char *code, const char *sentence,
+                   int64_t wait_ms);
+void progress_go_on(struct progress *progress, enum job_thread thread);
 /* In words: "writing batch 12"; `room` of 80 is enough. */
 void activity_text(const struct activity_view *view, char *out, size_t room);
 

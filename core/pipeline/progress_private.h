@@ -23,16 +23,29 @@ struct shown_table {
 	bool is_exact;                        /* what waits is counted: a merge has once brought all of it */
 };
 
+/* A state with its reason, of the job or of one of its threads. */
+struct word {
+	enum job_state state;
+	char code[40];
+	char sentence[512];
+	int64_t since_us, until_us;
+};
+
 struct progress {
 	atomic_int holders;
 	pthread_mutex_t lock;
-	struct progress_view view;
+	struct progress_view view;            /* its state is made from the words below */
+	struct word own, waits[JOB_THREADS];  /* a wait's state is STATE_OK while there is none */
+	bool is_resting;
 	int64_t idle_ms;                      /* when the source had nothing to read */
 	struct activity_view activities[JOB_THREADS];
 	struct histogram latencies[LATENCIES];
 	struct shown_table *tables;           /* table_count, and "-" */
 	size_t table_count;
 };
+
+/* progress_state.c */
+void words_begin_locked(struct progress *progress);
 
 /* progress_table.c */
 void tables_begin_locked(struct progress *progress);

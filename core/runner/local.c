@@ -2,271 +2,33 @@
  * A job in three threads: reader (source, transform), writer (sink, dead letters,
  * position; the caller's thread), merger (replica). Batches go round between two
  * mailboxes, so memory is bounded by their number; nothing else is shared but
- * the flags in struct local.
+ * the flags in struct local. Here they are made and ended; a job without work
+ * lets all of it go but its open source, rests (rest.c), and is opened again.
  */
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/mailbox.h"
-#include "pipeline/pipeline.h"
-#include "runner/runner.h"
 #include "runner/runner_private.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
-#define BATCHES 4          /* one being filled, one being written, two between */
-#define IDLE_WAIT_MS 100   /* how soon a reader without input sees the drain flag, and after long rest */
-#define IDLE_WAIT_MOST_MS 1000
 #define PACED_BATCHES_A_S 10 /* a paced run moves in small steps */
-#define LETTERS_LOOK_MS 10 /* how soon letters that wait for their time are looked at again */
-#define RETRY_FIRST_MS 100
-#define RETRY_MOST_MS 5000
+#define REST_AFTER_MS 2000
+#define REST_AFTER_MOST_MS 60000
+#define LONG_REST_MS 30000   /* a job that is woken sooner waits twice as long before its next rest */
 
-struct local {
-	const struct run_setup *setup;
-	struct pipeline *pipeline;
-	struct mailbox *empty, *filled;
-	struct merge_thread *merge;
-	pthread_t reader;
-	struct letters *letters;    /* the reader's */
-	int64_t idle_wait_ms;       /* the reader's: of the next pull */
-	bool source_has_ended;      /* the reader's; letters may still be read */
-	struct error reader_error;  /* read after the reader has ended */
-	bool reader_failed;
-	bool has_left;              /* the writer's: a batch was left out */
-};
-
-bool run_should_end(const struct run_setup *setup)
+bool run_make_thread(const struct run_setup *setup, pthread_t *out, void *(*body)(void *), void *context,
+                     struct error *err)
 {
-	return atomic_load(setup->wish) != RUN_ON;
-}
+	int failed = pthread_create(out, NULL, body, context);
 
-bool run_should_leave(const struct run_setup *setup)
-{
-	int wish = atomic_load(setup->wish);
-
-	return wish == RUN_STOP || wish == RUN_AGAIN;
-}
-
-void run_wish_for(atomic_int *wish, enum run_wish stronger)
-{
-	int now = atomic_load(wish);
-
-	while (now < (int)stronger && !atomic_compare_exchange_weak(wish, &now, (int)stronger))
-		continue;
-}
-
-void run_say(const struct run_setup *setup, enum job_state state, const char *code, const char *sentence)
-{
-	progress_set_state(setup->progress, state, code, sentence);
-	if (setup->on_state)
-		setup->on_state(setup->context, state, code, sentence);
+	return failed == 0 || fail(err, ERROR_TRANSIENT, "no_threads", "cannot make a thread for job '%s': %s",
+	                           setup->options->name, strerror(failed));
 }
 
 /*
- * Reader
+ * Threads
  */
-
-static void keep_pace(const struct local *local, int64_t begun_ms, uint64_t messages)
-{
-	int64_t due_ms;
-
-	if (!local->setup->pace_messages_per_s)
-		return;
-	due_ms = begun_ms + (int64_t)(messages * 1000 / (uint64_t)local->setup->pace_messages_per_s);
-	while (clock_mono_ms() < due_ms && !run_should_end(local->setup))
-		clock_sleep_ms(20);
-}
-
-static int64_t longer_wait(int64_t wait_ms, int64_t most_ms)
-{
-	return wait_ms * 2 < most_ms ? wait_ms * 2 : most_ms;
-}
-
-static uint64_t body_bytes(const struct batch *batch)
-{
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < batch->message_count; i++)
-		bytes += batch->messages[i].body.len;
-	return bytes;
-}
-
-static void read_source(struct local *local, struct batch *batch, uint64_t *messages)
-{
-	int64_t until_ms = letters_wait_until_ms(local->letters, clock_mono_ms() + local->idle_wait_ms);
-
-	if (local->source_has_ended) {
-		clock_sleep_ms(LETTERS_LOOK_MS);
-		return;
-	}
-	if (!pipeline_fill(local->pipeline, batch, until_ms, &local->reader_error))
-		local->reader_failed = true;
-	*messages += batch->message_count;
-	local->idle_wait_ms = batch->message_count ? IDLE_WAIT_MS : longer_wait(local->idle_wait_ms, IDLE_WAIT_MOST_MS);
-	progress_taken(local->setup->progress, batch->message_count, body_bytes(batch));
-	local->source_has_ended = batch->is_last;
-}
-
-/* A replay that has begun is read to its end, also behind the last message. */
-static bool has_read_all(const struct local *local)
-{
-	return local->source_has_ended && !letters_are_open(local->letters) &&
-	       (!local->setup->is_replay || letters_have_ended(local->letters));
-}
-
-/* A batch that comes back was committed: now its source may be told. One that cannot be told now is told with the next;
- * until then the source only gives again what is known to be a repeat. */
-static void confirm(struct pipeline *p, struct batch *batch, struct error *err)
-{
-	if (batch->is_committed && !batch->replay && p->source)
-		p->source->ops->confirm(p->source, &batch->end, err);
-	if (batch->is_committed)
-		crash_point(confirmed);
-	batch->is_committed = false;
-}
-
-/* A closed box takes nothing: the writer has ended, and nobody else has the batch. */
-static bool hand_on(struct mailbox *box, struct batch *batch)
-{
-	if (mailbox_post(box, batch, -1) == MAIL_TAKEN)
-		return true;
-	batch_free(batch);
-	return false;
-}
-
-/* True: the reader goes on. */
-static bool read_batch(struct local *local, struct batch *batch, uint64_t *messages)
-{
-	bool ends = run_should_end(local->setup);
-	struct error ignored = { 0 };
-
-	confirm(local->pipeline, batch, &ignored);
-	batch_reset(batch);
-	if (!ends && letters_have_turn(local->letters, !local->source_has_ended))
-		letters_fill(local->letters, batch);
-	else if (!ends)
-		read_source(local, batch, messages);
-	ends = ends || local->reader_failed || has_read_all(local);
-	if (batch->message_count || batch->changes || batch->notes || batch->ends_replay)
-		return hand_on(local->filled, batch) && !ends;
-	return hand_on(local->empty, batch) && !ends;
-}
-
-static void *reader_main(void *context)
-{
-	struct local *local = context;
-	int64_t begun_ms = clock_mono_ms();
-	uint64_t messages = 0;
-	void *batch;
-
-	local->idle_wait_ms = IDLE_WAIT_MS;
-	while (mailbox_take(local->empty, &batch, -1) == MAIL_TAKEN && read_batch(local, batch, &messages))
-		keep_pace(local, begun_ms, messages);
-	letters_free(local->letters);
-	mailbox_close(local->filled);
-	return NULL;
-}
-
-/*
- * Writer
- */
-
-/* Sleeps in short pieces, so that a stop is seen. */
-static void sleep_patiently(const struct local *local, int64_t wait_ms)
-{
-	int64_t until_ms = clock_mono_ms() + wait_ms;
-
-	while (clock_mono_ms() < until_ms && !run_should_leave(local->setup))
-		clock_sleep_ms(20);
-}
-
-static bool write_batch(struct local *local, struct batch *batch, struct error *err)
-{
-	batch->is_committed = batch->replay ? pipeline_write_replay(local->pipeline, batch, local->setup->desk, err)
-	                                    : pipeline_write(local->pipeline, batch, err);
-	return batch->is_committed;
-}
-
-/* Once a batch was left out, all behind it are: the wish may change, what was not written may not be passed over. */
-static bool leaves(struct local *local)
-{
-	local->has_left = local->has_left || run_should_leave(local->setup);
-	return local->has_left;
-}
-
-/* A full disk or a locked file is waited for, however long: the batch is kept and nothing is confirmed. */
-static bool write_with_patience(struct local *local, struct batch *batch, struct error *err)
-{
-	int64_t wait_ms = RETRY_FIRST_MS;
-	bool has_waited = false;
-	struct error failure = { 0 };
-
-	while (!leaves(local) && !write_batch(local, batch, &failure)) {
-		if (error_policies[failure.kind].batch != BATCH_RETRY) {
-			*err = failure;
-			return false;
-		}
-		if (!has_waited)
-			run_say(local->setup, STATE_WAITING, failure.code, failure.message);
-		has_waited = true;
-		progress_tries_again(local->setup->progress, wait_ms);
-		sleep_patiently(local, wait_ms);
-		wait_ms = longer_wait(wait_ms, RETRY_MOST_MS);
-		failure = (struct error){ 0 };
-	}
-	if (has_waited)
-		run_say(local->setup, STATE_OK, "", "goes on");
-	return true;
-}
-
-/* Parked messages first. They are waited for in the same way. */
-static bool unpark_with_patience(struct local *local, struct error *err)
-{
-	int64_t wait_ms = RETRY_FIRST_MS;
-	bool has_waited = false, has_more = true;
-	struct error failure = { 0 };
-
-	while (has_more && !run_should_end(local->setup)) {
-		if (pipeline_unpark_some(local->pipeline, &has_more, &failure)) {
-			if (has_waited)
-				run_say(local->setup, STATE_OK, "", "goes on");
-			has_waited = false;
-			continue;
-		}
-		if (error_policies[failure.kind].batch != BATCH_RETRY) {
-			*err = failure;
-			return false;
-		}
-		if (!has_waited)
-			run_say(local->setup, STATE_WAITING, failure.code, failure.message);
-		has_waited = true;
-		progress_tries_again(local->setup->progress, wait_ms);
-		sleep_patiently(local, wait_ms);
-		wait_ms = longer_wait(wait_ms, RETRY_MOST_MS);
-		failure = (struct error){ 0 };
-	}
-	return true;
-}
-
-static bool write_batches(struct local *local, struct error *err)
-{
-	void *item;
-
-	while (mailbox_take(local->filled, &item, -1) == MAIL_TAKEN) {
-		struct batch *batch = item;
-
-		bool is_fine = write_with_patience(local, batch, err);
-
-		if (batch->is_committed)
-			merge_thread_wake(local->merge, batch->record_count);
-		if (mailbox_post(local->empty, batch, -1) != MAIL_TAKEN)
-			batch_free(batch);
-		if (!is_fine || merge_thread_failed(local->merge, err))
-			return false;
-	}
-	return true;
-}
 
 /* After a failure the reader may still wait for room: closing both boxes lets it end. */
 static void end_reader(struct local *local)
@@ -279,79 +41,187 @@ static void end_reader(struct local *local)
 /* The reader has ended: the last commits are confirmed here. */
 static void free_batches(struct local *local, struct mailbox *box)
 {
-	struct error ignored = { 0 };
 	void *batch;
 
 	while (mailbox_take(box, &batch, 0) == MAIL_TAKEN) {
-		confirm(local->pipeline, batch, &ignored);
+		reader_confirm(local->pipeline, batch);
 		batch_free(batch);
 	}
 	mailbox_free(box);
 }
 
-static bool run_threads(struct local *local, struct error *err)
+static void end_threads(struct local *local)
 {
-	bool is_fine;
-
-	local->empty = mailbox_new(BATCHES);
-	local->filled = mailbox_new(BATCHES);
-	for (int i = 0; i < BATCHES; i++)
-		mailbox_post(local->empty, batch_new(), 0);
-	local->letters = letters_new(local->setup, local->pipeline);
-	local->source_has_ended = local->setup->is_replay;
-	pthread_create(&local->reader, NULL, reader_main, local);
-	is_fine = write_batches(local, err);
 	end_reader(local);
 	free_batches(local, local->empty);
 	free_batches(local, local->filled);
-	if (is_fine && local->reader_failed) {
-		*err = local->reader_error;
-		is_fine = false;
-	}
-	return is_fine;
 }
+
+/* Before anything is opened, so that without them nothing has begun: the reader waits for a batch, the merger for its
+ * word. */
+static bool make_threads(struct local *local, struct error *err)
+{
+	local->empty = mailbox_new(BATCHES);
+	local->filled = mailbox_new(BATCHES);
+	local->source_has_ended = local->setup->is_replay;
+	if (!run_make_thread(local->setup, &local->reader, reader_main, local, err)) {
+		mailbox_free(local->empty);
+		mailbox_free(local->filled);
+		return false;
+	}
+	local->merge = merge_thread_start(local->setup, err);
+	if (!local->merge)
+		end_threads(local);
+	return local->merge != NULL;
+}
+
+/*
+ * Opening
+ */
 
 static size_t paced_batch(int64_t messages_per_s)
 {
 	return messages_per_s ? (size_t)messages_per_s / PACED_BATCHES_A_S + 1 : 0;
 }
 
-bool run_local(const struct run_setup *setup, struct error *err)
+static bool open_pipeline(struct local *local, struct error *err)
 {
-	struct local local = { .setup = setup };
+	const struct run_setup *setup = local->setup;
 	struct pipeline_setup pipeline_setup = {
 		.options = setup->options,
 		.home = setup->home,
 		.progress = setup->progress,
 		.is_followed = !setup->until_idle,
-		.from_start = setup->from_start,
+		.from_start = setup->from_start && !local->source,
 		.batch_messages = paced_batch(setup->pace_messages_per_s),
 		.on_event = setup->on_event,
 		.context = setup->context,
 		.without_source = setup->is_replay,
+		.kept_source = local->source,
 	};
 	struct replay_view replay;
-	bool is_fine;
 
 	replay_desk_look(setup->desk, &replay);
 	pipeline_setup.replay = replay.phase == REPLAY_RUNS ? replay.run.run : 0;
-	if (!(local.pipeline = pipeline_open(&pipeline_setup, err)))
+	if (!(local->pipeline = pipeline_open(&pipeline_setup, err)))
 		return false;
-	if (!(local.merge = merge_thread_start(setup, err))) {
-		pipeline_close(local.pipeline);
+	local->source = NULL;
+	return true;
+}
+
+static bool open_all(struct local *local, struct error *err)
+{
+	if (!make_threads(local, err))
 		return false;
+	if (open_pipeline(local, err))
+		return true;
+	end_threads(local);
+	merge_thread_finish(local->merge, NULL);
+	return false;
+}
+
+/* A job that has run can wait for what passes; one that is started is told at once. False without an error: something
+ * was wished meanwhile, and there is nothing to do for it. */
+static bool open_with_patience(struct local *local, struct error *err)
+{
+	struct patience patience = { .setup = local->setup, .thread = THREAD_WRITER };
+	struct error failure = { 0 };
+
+	while (!open_all(local, &failure)) {
+		if (!local->source || !patience_wait(&patience, &failure)) {
+			*err = failure;
+			return false;
+		}
+		if (run_should_end(local->setup))
+			return false;
+		failure = (struct error){ 0 };
 	}
+	return true;
+}
+
+/*
+ * Running and resting
+ */
+
+static bool work(struct local *local, struct error *err)
+{
+	bool is_fine = local->setup->is_replay || writer_unpark(local, err);
+
+	for (int i = 0; is_fine && i < BATCHES; i++)
+		mailbox_post(local->empty, batch_new(), 0);
+	is_fine = is_fine && writer_run(local, err);
+	end_threads(local);
+	if (is_fine && local->reader_failed)
+		*err = local->reader_error;
+	return is_fine && !local->reader_failed;
+}
+
+static void tell_note(const struct run_setup *setup, struct source *source)
+{
+	if (setup->out_note && source)
+		source->ops->note(source, setup->out_note);
+}
+
+static void close_pipeline(struct local *local)
+{
+	tell_note(local->setup, local->pipeline->source);
+	if (local->rests) {
+		local->source = local->pipeline->source;
+		local->pipeline->source = NULL;
+	}
+	pipeline_close(local->pipeline);
+	local->pipeline = NULL;
+}
+
+/* Until there is nothing to do, for ever or for now. */
+static bool run_awake(struct local *local, struct error *err)
+{
+	const struct run_setup *setup = local->setup;
+	bool is_fine;
+
+	local->rests = false;
+	if (!open_with_patience(local, err))
+		return err->kind == ERROR_NONE;
+	local->letters = letters_new(setup, local->pipeline);
 	progress_begin(setup->progress);
 	run_say(setup, STATE_OK, "", "running");
-	is_fine = (setup->is_replay || unpark_with_patience(&local, err)) && run_threads(&local, err);
+	merge_thread_begin(local->merge);
+	is_fine = work(local, err);
 	/* Opened anew, the job goes on with the replay. */
-	if (setup->desk && (!is_fine || atomic_load(setup->wish) != RUN_AGAIN))
-		pipeline_end_replay(local.pipeline, setup->desk, is_fine ? NULL : err);
+	if (setup->desk && (!is_fine || (!local->rests && atomic_load(setup->wish) != RUN_AGAIN)))
+		pipeline_end_replay(local->pipeline, setup->desk, is_fine ? NULL : err);
 	/* What is committed is merged even if the reader failed: the replica shows what is safe. */
-	is_fine = merge_thread_finish(local.merge, is_fine ? err : NULL) && is_fine;
+	is_fine = merge_thread_finish(local->merge, is_fine ? err : NULL) && is_fine;
 	crash_point(drained);
-	if (setup->out_note && local.pipeline->source)
-		local.pipeline->source->ops->note(local.pipeline->source, setup->out_note);
-	pipeline_close(local.pipeline);
+	local->rests = local->rests && is_fine;
+	close_pipeline(local);
+	return is_fine;
+}
+
+static void rest(struct local *local)
+{
+	int64_t began_ms = clock_mono_ms(), twice_ms = local->rest_after_ms * 2;
+
+	run_rest(local->setup, local->source);
+	if (clock_mono_ms() - began_ms >= LONG_REST_MS)
+		local->rest_after_ms = REST_AFTER_MS;
+	else
+		local->rest_after_ms = twice_ms < REST_AFTER_MOST_MS ? twice_ms : REST_AFTER_MOST_MS;
+}
+
+bool run_local(const struct run_setup *setup, struct error *err)
+{
+	struct local local = { .setup = setup, .rest_after_ms = REST_AFTER_MS };
+	bool is_fine = run_awake(&local, err);
+
+	while (is_fine && local.rests) {
+		rest(&local);
+		if (run_should_end(setup))
+			break;
+		is_fine = run_awake(&local, err);
+	}
+	tell_note(setup, local.source);
+	if (local.source)
+		local.source->ops->close(local.source);
 	return is_fine;
 }

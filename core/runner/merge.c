@@ -10,8 +10,6 @@
 #include <stdlib.h>
 
 #define MERGE_CHANGES 100000
-#define RETRY_FIRST_MS 100
-#define RETRY_MOST_MS 5000
 
 struct merge_thread {
 	const struct run_setup *setup;
@@ -21,6 +19,8 @@ struct merge_thread {
 	pthread_cond_t wake;
 	uint64_t waiting;     /* changes committed since the last merge began */
 	int64_t due_ms;       /* when the oldest of them has waited long enough */
+	bool has_begun;       /* the job is open */
+	bool is_resting;      /* it waits for work */
 	bool is_ending;
 	bool has_failed;
 	struct error failure;
@@ -51,6 +51,19 @@ static void wait_until_ms(struct merge_thread *merge, int64_t due_ms)
 	pthread_cond_timedwait(&merge->wake, &merge->lock, &until);
 }
 
+/* False: it was ended before. */
+static bool wait_for_beginning(struct merge_thread *merge)
+{
+	bool has_begun;
+
+	pthread_mutex_lock(&merge->lock);
+	while (!merge->has_begun && !merge->is_ending)
+		pthread_cond_wait(&merge->wake, &merge->lock);
+	has_begun = merge->has_begun;
+	pthread_mutex_unlock(&merge->lock);
+	return has_begun;
+}
+
 /* Waits for work. False: the job ends (after a last merge). */
 static bool wait_for_work(struct merge_thread *merge)
 {
@@ -58,6 +71,7 @@ static bool wait_for_work(struct merge_thread *merge)
 
 	progress_do(merge->setup->progress, THREAD_MERGER, ACTIVITY_RESTING, 0);
 	pthread_mutex_lock(&merge->lock);
+	merge->is_resting = true;
 	while (!merge->is_ending && merge->waiting < MERGE_CHANGES) {
 		if (!merge->waiting)
 			pthread_cond_wait(&merge->wake, &merge->lock);
@@ -66,6 +80,7 @@ static bool wait_for_work(struct merge_thread *merge)
 		else
 			wait_until_ms(merge, merge->due_ms);
 	}
+	merge->is_resting = false;
 	merge->waiting = 0;
 	goes_on = !merge->is_ending;
 	pthread_mutex_unlock(&merge->lock);
@@ -89,27 +104,19 @@ static bool step_once(struct merge_thread *merge, struct merger *merger, struct 
 /* One step; a full disk or a locked file is waited for. */
 static bool step_with_patience(struct merge_thread *merge, struct merger *merger, struct merge_result *result)
 {
-	int64_t wait_ms = RETRY_FIRST_MS;
+	struct patience patience = { .setup = merge->setup, .thread = THREAD_MERGER };
 	struct error failure = { 0 };
-	bool has_waited = false;
 
 	while (!step_once(merge, merger, result, &failure)) {
-		if (error_policies[failure.kind].batch != BATCH_RETRY) {
+		if (!patience_wait(&patience, &failure)) {
 			set_failed(merge, &failure);
 			return false;
 		}
-		if (!has_waited)
-			run_say(merge->setup, STATE_WAITING, failure.code, failure.message);
-		has_waited = true;
 		if (run_should_leave(merge->setup))
 			return false;
-		progress_tries_again(merge->setup->progress, wait_ms);
-		clock_sleep_ms(wait_ms);
-		wait_ms = wait_ms * 2 < RETRY_MOST_MS ? wait_ms * 2 : RETRY_MOST_MS;
 		failure = (struct error){ 0 };
 	}
-	if (has_waited)
-		run_say(merge->setup, STATE_OK, "", "goes on");
+	patience_over(&patience);
 	return true;
 }
 
@@ -133,8 +140,11 @@ static void *merge_main(void *context)
 		.cache_bytes = merge->setup->options->local_cache_bytes / 2,
 	};
 	struct error failure = { 0 };
-	struct merger *merger = merger_open(&setup, &failure);
+	struct merger *merger;
 
+	if (!wait_for_beginning(merge))
+		return NULL;
+	merger = merger_open(&setup, &failure);
 	if (!merger) {
 		set_failed(merge, &failure);
 		return NULL;
@@ -149,12 +159,18 @@ static void *merge_main(void *context)
 	return NULL;
 }
 
+static void merge_thread_free(struct merge_thread *merge)
+{
+	pthread_cond_destroy(&merge->wake);
+	pthread_mutex_destroy(&merge->lock);
+	free(merge);
+}
+
 struct merge_thread *merge_thread_start(const struct run_setup *setup, struct error *err)
 {
 	struct merge_thread *merge = memory_zalloc(sizeof(*merge));
 	pthread_condattr_t attributes;
 
-	(void)err;
 	merge->setup = setup;
 	pthread_mutex_init(&merge->lock, NULL);
 	pthread_condattr_init(&attributes);
@@ -163,9 +179,18 @@ struct merge_thread *merge_thread_start(const struct run_setup *setup, struct er
 	pthread_condattr_destroy(&attributes);
 	merge->waiting = 1; /* what an earlier run left unmerged */
 	merge->has_thread = setup->options->replication_mode == REPLICATION_MERGE;
-	if (merge->has_thread)
-		pthread_create(&merge->thread, NULL, merge_main, merge);
-	return merge;
+	if (!merge->has_thread || run_make_thread(setup, &merge->thread, merge_main, merge, err))
+		return merge;
+	merge_thread_free(merge);
+	return NULL;
+}
+
+void merge_thread_begin(struct merge_thread *merge)
+{
+	pthread_mutex_lock(&merge->lock);
+	merge->has_begun = true;
+	pthread_cond_signal(&merge->wake);
+	pthread_mutex_unlock(&merge->lock);
 }
 
 void merge_thread_wake(struct merge_thread *merge, uint64_t new_changes)
@@ -176,6 +201,16 @@ void merge_thread_wake(struct merge_thread *merge, uint64_t new_changes)
 	merge->waiting += new_changes;
 	pthread_cond_signal(&merge->wake);
 	pthread_mutex_unlock(&merge->lock);
+}
+
+bool merge_thread_rests(struct merge_thread *merge)
+{
+	bool rests;
+
+	pthread_mutex_lock(&merge->lock);
+	rests = !merge->has_thread || merge->has_failed || (merge->is_resting && !merge->waiting);
+	pthread_mutex_unlock(&merge->lock);
+	return rests;
 }
 
 bool merge_thread_failed(struct merge_thread *merge, struct error *out_err)
@@ -203,8 +238,6 @@ bool merge_thread_finish(struct merge_thread *merge, struct error *err)
 	is_fine = !merge->has_failed;
 	if (!is_fine && err)
 		*err = merge->failure;
-	pthread_cond_destroy(&merge->wake);
-	pthread_mutex_destroy(&merge->lock);
-	free(merge);
+	merge_thread_free(merge);
 	return is_fine;
 }

@@ -24,7 +24,12 @@ enum run_wish {
 	RUN_STOP,  /* end after the batch that is being written; what was read behind it is read again later */
 };
 
+/* A job that rests is woken by it, so nobody sets a wish of a running job in another way. */
 void run_wish_for(atomic_int *wish, enum run_wish stronger);
+/* Only if nothing else is wished. */
+void run_wish_first(atomic_int *wish, enum run_wish first);
+/* A job that rests looks about: a replay lies on its desk. `wish` says which one. */
+void run_wake(const atomic_int *wish);
 
 struct run_setup {
 	const struct job_options *options;
@@ -34,8 +39,8 @@ struct run_setup {
 	bool from_start;
 	atomic_int *wish;           /* enum run_wish */
 	int64_t pace_messages_per_s; /* 0: as fast as it goes; the demo on a terminal is paced */
-	/* A sentence for people when the job begins to wait or goes on; from any of its threads. */
-	void (*on_state)(void *context, enum job_state state, const char *code, const char *sentence);
+	/* What `progress` shows of the state may have changed: the job waits, or goes on. From any of its threads. */
+	void (*on_state)(void *context);
 	/* Something that happened for the first time: a group of letters, a schema change. From the writer, after its commit. */
 	void (*on_event)(void *context, const char *table, const char *code, const char *sentence);
 	void *context;
@@ -44,7 +49,8 @@ struct run_setup {
 	struct error *out_note;     /* filled at the end if the source has one (a last line cut off); kind NONE: none */
 };
 
-/* Runs to the end: nothing more to read, or another wish. False: the job stopped by an error (needs you). */
+/* Runs to the end: nothing more to read, or another wish. False: the job stopped by an error (needs you); with
+ * `no_threads` nothing was begun. A job that follows a file rests while that has nothing new (rest.c). */
 bool run_local(const struct run_setup *setup, struct error *err);
 
 #endif

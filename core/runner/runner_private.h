@@ -6,10 +6,71 @@
 #include "pipeline/replay.h"
 #include "runner/runner.h"
 
+#include <pthread.h>
+
+struct mailbox;
+
+#define BATCHES 4          /* one being filled, one being written, two between */
+
+/* A job that runs: what its threads share. Batches go round between the two mailboxes; the rest is one thread's each. */
+struct local {
+	const struct run_setup *setup;
+	struct pipeline *pipeline;
+	struct source *source;      /* while the job rests; else the pipeline has it */
+	struct mailbox *empty, *filled;
+	struct merge_thread *merge;
+	pthread_t reader;
+	struct letters *letters;    /* the reader's */
+	int64_t idle_wait_ms;       /* the reader's: of the next pull */
+	int64_t idle_since_ms;      /* the reader's: nothing was read since; 0: something was */
+	int64_t rest_after_ms;      /* so long idle, the job rests */
+	bool source_has_ended;      /* the reader's; letters may still be read */
+	struct error reader_error;  /* these three are read after the reader has ended */
+	bool reader_failed;
+	bool rests;                 /* it has ended because there is nothing to do */
+	bool has_left;              /* the writer's: a batch was left out */
+};
+
+/*
+ * The reader (reader.c) and the writer (writer.c).
+ */
+void *reader_main(void *local);
+/* A batch that comes back was committed: now its source may be told. */
+void reader_confirm(struct pipeline *pipeline, struct batch *batch);
+bool writer_unpark(struct local *local, struct error *err);
+/* Writes until the reader has ended. */
+bool writer_run(struct local *local, struct error *err);
+
+/* `no_threads` */
+bool run_make_thread(const struct run_setup *setup, pthread_t *out, void *(*body)(void *), void *context,
+                     struct error *err);
+
+/*
+ * Wishes and rest (rest.c).
+ */
 bool run_should_end(const struct run_setup *setup);
 /* Even a wait for the disk is cut short: what is not written is read again. */
 bool run_should_leave(const struct run_setup *setup);
+/* May this source be left alone, and be looked at from outside? */
+bool source_may_rest(struct source *source);
+/* Sleeps until the source has news, something is wished, or a replay is asked for. */
+void run_rest(const struct run_setup *setup, struct source *source);
+bool run_is_asked_to_replay(const struct run_setup *setup);
+
+/*
+ * Patience (patience.c), one for each piece of work.
+ */
+struct patience {
+	const struct run_setup *setup;
+	enum job_thread thread;     /* whose word says it */
+	int64_t wait_ms;            /* 0: nothing is waited for */
+};
+
 void run_say(const struct run_setup *setup, enum job_state state, const char *code, const char *sentence);
+/* Sleeps before the next try, shorter if the wish is to leave. False: this failure does not pass. */
+bool patience_wait(struct patience *patience, const struct error *failure);
+/* It worked. */
+void patience_over(struct patience *patience);
 
 /*
  * The reader's other source (letters.c): what a replay has claimed. All of it is the reader's.
@@ -31,8 +92,12 @@ void letters_fill(struct letters *letters, struct batch *batch);
  */
 struct merge_thread;
 
+/* NULL: `no_threads`. Nothing is opened before it begins. */
 struct merge_thread *merge_thread_start(const struct run_setup *setup, struct error *err);
+void merge_thread_begin(struct merge_thread *merge);
 void merge_thread_wake(struct merge_thread *merge, uint64_t new_changes);
+/* All is merged that was committed, or nothing will be any more. */
+bool merge_thread_rests(struct merge_thread *merge);
 bool merge_thread_failed(struct merge_thread *merge, struct error *out_err);
 /* Merges all that waits (unless the wish is to leave), ends the thread, frees. `err` may be NULL. */
 bool merge_thread_finish(struct merge_thread *merge, struct error *err);

@@ -311,6 +311,21 @@ static void feed_close(struct source *source)
 	free(feed);
 }
 
+static bool feed_has_news(struct source *source)
+{
+	struct feed *feed = (struct feed *)source;
+
+	return feed->failure.kind != ERROR_NONE || feed_file_has_news(feed);
+}
+
+/* A stream tells nobody else that it has more, and would block its writer. */
+static const char *feed_watched(struct source *source)
+{
+	struct feed *feed = (struct feed *)source;
+
+	return feed->is_file && feed->is_followed ? feed->path : NULL;
+}
+
 static struct source *feed_open(const struct source_setup *setup, struct error *err)
 {
 	struct feed *feed = memory_zalloc(sizeof(*feed));
@@ -342,4 +357,6 @@ const struct source_ops source_feed = {
 	.confirm = feed_confirm,
 	.note = feed_note,
 	.close = feed_close,
+	.has_news = feed_has_news,
+	.watched = feed_watched,
 };

@@ -91,6 +91,9 @@ enum feed_more { FEED_MORE, FEED_NOTHING, FEED_END, FEED_FAILED };
 /* Reads some more bytes into the window, waits for them up to until_ms. */
 enum feed_more feed_read(struct feed *feed, struct arena *arena, int64_t until_ms, struct error *err);
 
+/* Would feed_read of a followed file say anything but FEED_NOTHING? */
+bool feed_file_has_news(const struct feed *feed);
+
 /* For tests: every line crosses the edge of a block when blocks are small. */
 void feed_set_block(struct source *source, size_t block_bytes);
 

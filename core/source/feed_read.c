@@ -72,6 +72,13 @@ static enum feed_more look_at_file(struct feed *feed, struct arena *arena, struc
 	return how ? changed(feed, how, err) : FEED_NOTHING;
 }
 
+bool feed_file_has_news(const struct feed *feed)
+{
+	struct stat st;
+
+	return fstat(feed->window.fd, &st) != 0 || (uint64_t)st.st_size != feed->read_offset || how_it_changed(feed, &st);
+}
+
 /* A feed that has rested for a while is looked at less often: a hundred of them cost almost nothing. */
 static void feed_doze(struct feed *feed, int64_t left_ms)
 {

@@ -48,6 +48,12 @@ struct source_ops {
 	bool (*note)(struct source *, struct error *out_note);
 
 	void (*close)(struct source *);
+
+	/* Both or none: a source that can be left alone while it has nothing new. Without waiting or reading: would a pull
+	 * find something (more, an end, a failure)? */
+	bool (*has_news)(struct source *);
+	/* The file whose changes are worth that look, lent; NULL: this one cannot be left alone. */
+	const char *(*watched)(struct source *);
 };
 
 extern const struct source_ops source_feed;

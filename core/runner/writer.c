@@ -1,0 +1,75 @@
+/* The writer's part: batches to the sink, parked messages back, each with patience. */
+#include "base/mailbox.h"
+#include "runner/runner_private.h"
+
+static bool write_batch(struct local *local, struct batch *batch, struct error *err)
+{
+	batch->is_committed = batch->replay ? pipeline_write_replay(local->pipeline, batch, local->setup->desk, err)
+	                                    : pipeline_write(local->pipeline, batch, err);
+	return batch->is_committed;
+}
+
+/* Once a batch was left out, all behind it are: the wish may change, what was not written may not be passed over. */
+static bool leaves(struct local *local)
+{
+	local->has_left = local->has_left || run_should_leave(local->setup);
+	return local->has_left;
+}
+
+/* The batch is kept and nothing is confirmed until it is written. */
+static bool write_with_patience(struct local *local, struct batch *batch, struct error *err)
+{
+	struct patience patience = { .setup = local->setup, .thread = THREAD_WRITER };
+	struct error failure = { 0 };
+
+	while (!leaves(local)) {
+		if (write_batch(local, batch, &failure)) {
+			patience_over(&patience);
+			return true;
+		}
+		if (!patience_wait(&patience, &failure)) {
+			*err = failure;
+			return false;
+		}
+		failure = (struct error){ 0 };
+	}
+	return true;
+}
+
+bool writer_unpark(struct local *local, struct error *err)
+{
+	struct patience patience = { .setup = local->setup, .thread = THREAD_WRITER };
+	struct error failure = { 0 };
+	bool has_more = true;
+
+	while (has_more && !run_should_end(local->setup)) {
+		if (pipeline_unpark_some(local->pipeline, &has_more, &failure)) {
+			patience_over(&patience);
+			continue;
+		}
+		if (!patience_wait(&patience, &failure)) {
+			*err = failure;
+			return false;
+		}
+		failure = (struct error){ 0 };
+	}
+	return true;
+}
+
+bool writer_run(struct local *local, struct error *err)
+{
+	void *item;
+
+	while (mailbox_take(local->filled, &item, -1) == MAIL_TAKEN) {
+		struct batch *batch = item;
+		bool is_fine = write_with_patience(local, batch, err);
+
+		if (batch->is_committed)
+			merge_thread_wake(local->merge, batch->record_count);
+		if (mailbox_post(local->empty, batch, -1) != MAIL_TAKEN)
+			batch_free(batch);
+		if (!is_fine || merge_thread_failed(local->merge, err))
+			return false;
+	}
+	return true;
+}
