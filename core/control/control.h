@@ -22,6 +22,7 @@
 #define FRAME_BYTES_MAX (1u << 20)
 #define HELLO_WAIT_MS 5000
 #define SESSIONS_MAX 64
+#define SESSIONS_RESERVED 8 /* of these, for the engine's own user and root */
 
 enum access { VIEW, OPERATE, ADMIN };
 enum command_place { HERE, ENGINE, ENGINE_PROGRAM };

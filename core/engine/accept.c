@@ -1,4 +1,4 @@
-/* Who may connect, and with what right: the kernel says who it is, the settings say what they may. */
+/* Who comes in: sent away with a word, or a session with the right that access.c gives. */
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -11,36 +11,41 @@
 
 #define ACCEPT_PAUSE_MS 1000
 
-static bool peer_access(int fd, enum access *out, struct peer *out_peer)
-{
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
-		return false;
-	*out_peer = (struct peer){ .uid = peer.uid, .pid = peer.pid };
-	if (peer.uid != 0 && peer.uid != geteuid())
-		return false;
-	*out = ADMIN;
-	return true;
-}
-
 /* One line of why, if it goes out at once; the other end may be anybody. */
-static void send_away(int fd)
+static void send_away(int fd, const struct error *err)
 {
-	struct error err = { 0 };
-	json_t *object;
-	char *line;
-	ssize_t ignored;
+	json_t *object = json_pack("{s:o}", "error", error_to_json(err));
+	char *line = frame_print(object);
+	ssize_t ignored = send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
 
-	fail(&err, ERROR_UNREACHABLE, "too_many_sessions", "%d sessions are connected already", SESSIONS_MAX);
-	object = json_pack("{s:o}", "error", error_to_json(&err));
-	line = frame_print(object);
-	ignored = send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
 	(void)ignored;
 	json_decref(object);
 	free(line);
 	close(fd);
+}
+
+static void refuse_stranger(struct engine *engine, int fd, const struct peer *peer)
+{
+	struct error err = { 0 };
+
+	log_warn(engine->log, "session", NULL, "a stranger was sent away", FIELD_INT("uid", peer->uid), FIELD_INT("pid", peer->pid));
+	fail(&err, ERROR_ACCESS, "not_a_member", "user %lld may not connect to this engine", (long long)peer->uid);
+	send_away(fd, &err);
+}
+
+static void refuse_one_more(struct engine *engine, int fd)
+{
+	struct error err = { 0 };
+
+	log_warn(engine->log, "session", NULL, "too many sessions, one was sent away", FIELD_TEXT("code", "too_many_sessions"));
+	fail(&err, ERROR_UNREACHABLE, "too_many_sessions", "%d sessions are connected already", engine->session_count);
+	send_away(fd, &err);
+}
+
+/* Whom the owner lets in can never keep the owner out. */
+static bool is_full(const struct engine *engine, enum access access)
+{
+	return engine->session_count >= (access == ADMIN ? SESSIONS_MAX : SESSIONS_MAX - SESSIONS_RESERVED);
 }
 
 /* Out of descriptors or memory: who waits stays in the queue, and poll would find them there again at once. */
@@ -52,35 +57,39 @@ static void pause_accepting(struct engine *engine, int why)
 	engine->accept_from_ms = clock_mono_ms() + ACCEPT_PAUSE_MS;
 }
 
+struct session *session_open(struct engine *engine, int fd, enum access access, const struct peer *peer)
+{
+	struct session *session = memory_zalloc(sizeof(*session));
+
+	session->engine = engine;
+	session->fd = fd;
+	outbox_open(&session->out, fd, OUTBOX_BYTES_MAX);
+	session->access = access;
+	session->peer = *peer;
+	session->hello_until_ms = clock_mono_ms() + HELLO_WAIT_MS;
+	session->next = engine->sessions;
+	engine->sessions = session;
+	engine->session_count++;
+	return session;
+}
+
 void server_accept(struct engine *engine)
 {
 	int fd = accept4(engine->listen_fd, NULL, NULL, SOCK_CLOEXEC);
 	enum access access;
 	struct peer peer = { 0 };
-	struct session *session;
 
 	if (fd < 0) {
 		pause_accepting(engine, errno);
 		return;
 	}
-	if (!peer_access(fd, &access, &peer)) {
-		log_warn(engine->log, "session", NULL, "a stranger was sent away", FIELD_INT("uid", peer.uid));
-		close(fd);
+	if (!access_of_peer(engine, fd, &access, &peer)) {
+		refuse_stranger(engine, fd, &peer);
 		return;
 	}
-	if (engine->session_count >= SESSIONS_MAX) {
-		log_warn(engine->log, "session", NULL, "too many sessions, one was sent away", FIELD_TEXT("code", "too_many_sessions"));
-		send_away(fd);
+	if (is_full(engine, access)) {
+		refuse_one_more(engine, fd);
 		return;
 	}
-	session = memory_zalloc(sizeof(*session));
-	session->engine = engine;
-	session->fd = fd;
-	outbox_open(&session->out, fd, OUTBOX_BYTES_MAX);
-	session->access = access;
-	session->peer = peer;
-	session->hello_until_ms = clock_mono_ms() + HELLO_WAIT_MS;
-	session->next = engine->sessions;
-	engine->sessions = session;
-	engine->session_count++;
+	session_open(engine, fd, access, &peer);
 }

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 typedef bool (*run_command)(struct call *call, struct error *err);
 
@@ -61,6 +62,20 @@ static bool refuse(struct call *call, int id, struct error *err)
 	return false;
 }
 
+/* A job may also be named by its file, which the engine opens with its owner's rights: not for those who may not make
+ * jobs, who would read in the message what stands in the file. A file of that name may lie where the engine was started. */
+static bool job_is_named(struct call *call, struct error *err)
+{
+	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+	const char *job = json_string_value(json_object_get(call->args, "job"));
+
+	if (call->access == ADMIN || !job || !*job)
+		return true;
+	if (job[strspn(job, allowed)])
+		return fail(err, ERROR_ACCESS, "not_allowed", "this session names jobs by their names, not by files");
+	return access(job, F_OK) != 0 || job_is_registered(call->engine->home, job, err);
+}
+
 bool call_dispatch(struct call *call, const char *name, struct error *err)
 {
 	int id = find_command(name);
@@ -70,6 +85,8 @@ bool call_dispatch(struct call *call, const char *name, struct error *err)
 		return fail(err, ERROR_USAGE, "unknown_command", "this engine has no command '%.60s'", name);
 	if (call->access < command_table[id].access)
 		return refuse(call, id, err);
+	if (!job_is_named(call, err))
+		return false;
 	return run_command_of(call, id, err);
 }
 

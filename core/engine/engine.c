@@ -89,8 +89,10 @@ bool engine_open(struct engine *engine, const struct home *home, struct error *e
 	/* In the middle of a second, so that a late tick still falls into its own. */
 	engine->ticked_ms = engine->started_ms - engine->started_ms % TICK_MS - TICK_MS / 2;
 	events_open(engine);
-	if (home_make(home, err) && take_lock(engine, err) && listen_socket(engine, err) && watch_signals(engine, err)) {
+	if (home_make(home, err) && take_lock(engine, err) && access_open(engine, err) && listen_socket(engine, err) &&
+	    access_share(engine, err) && watch_signals(engine, err)) {
 		records_open(engine);
+		access_tell(engine);
 		return true;
 	}
 	engine_close(engine);
@@ -120,6 +122,7 @@ bool engine_close(struct engine *engine)
 	close_fd(engine->wake_fd);
 	close_fd(engine->lock_fd);
 	jobs_free(engine);
+	access_close(engine);
 	events_close(engine);
 	pthread_cond_destroy(&engine->job_ended);
 	pthread_mutex_destroy(&engine->lock);

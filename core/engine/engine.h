@@ -7,6 +7,7 @@
 #define WEIR_ENGINE_ENGINE_H
 
 #include "control/control.h"
+#include "options/settings.h"
 #include "pipeline/progress.h"
 
 #include <pthread.h>
@@ -79,8 +80,10 @@ struct engine {
 	struct event_lines *lines;  /* for topics that are made of lines; any thread's */
 	atomic_uint dlq_acts;       /* acts on dead letters since the start */
 	int64_t ticked_ms, started_ms;
+	struct settings settings;                /* config.json, as it was when the engine started */
+	struct option_problems setting_warnings;
 	struct session *sessions;   /* the control thread's own */
-	int session_count;
+	atomic_int session_count;   /* others only look */
 	int64_t accept_from_ms;     /* no sessions are taken before */
 	bool ends_when_idle;
 	atomic_bool is_stopping;    /* drain everything, then end */
@@ -92,6 +95,12 @@ struct engine {
 bool engine_open(struct engine *engine, const struct home *home, struct error *err);
 /* False: a call could not be ended; nothing was freed, and the process must end at once (_exit). */
 bool engine_close(struct engine *engine);
+
+/* Who may do what (access.c): settings are read, socket and home are opened to the group, what is odd is told in the log. */
+bool access_open(struct engine *engine, struct error *err);
+bool access_share(struct engine *engine, struct error *err);
+void access_tell(struct engine *engine);
+void access_close(struct engine *engine);
 
 /* Log and journal (records.c): opened when the home is ours, closed when nobody is left who could write. */
 void records_open(struct engine *engine);

@@ -13,8 +13,10 @@ bool run_engine_status(struct call *call, struct error *err)
 	pthread_mutex_lock(&engine->lock);
 	running = engine->running_jobs;
 	pthread_mutex_unlock(&engine->lock);
-	call_line(call, json_pack("{s:s, s:i, s:s, s:i, s:i}", "state", "ok", "pid", (int)getpid(), "home",
-	                          engine->home->state, "running_jobs", running, "protocol", PROTOCOL_VERSION));
+	call_line(call, json_pack("{s:s, s:i, s:s, s:i, s:i, s:i, s:s, s:s?, s:O}", "state", "ok", "pid", (int)getpid(), "home",
+	                          engine->home->state, "running_jobs", running, "protocol", PROTOCOL_VERSION, "sessions",
+	                          atomic_load(&engine->session_count), "access", access_name(call->access), "socket_group",
+	                          engine->settings.group_name, "operators", engine->settings.operator_names));
 	return true;
 }
 

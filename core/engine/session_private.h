@@ -55,6 +55,12 @@ struct session {
 	uint64_t seq;               /* of the event sent last */
 };
 
+/* A session of its own; `fd` is taken. */
+struct session *session_open(struct engine *engine, int fd, enum access access, const struct peer *peer);
+
+/* What a peer may do. False: nothing, it is a stranger; `out_peer` is set as far as it is known. */
+bool access_of_peer(const struct engine *engine, int fd, enum access *out, struct peer *out_peer);
+
 /* Posts one object (the reference is taken). False: the session is behind by more than it may be. */
 bool session_post(struct session *session, json_t *object);
 void session_post_error(struct session *session, int64_t id, const struct error *err);

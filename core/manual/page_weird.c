@@ -1,6 +1,7 @@
 /* weird(8): how the engine is started, ended and kept. */
 #include "manual/manual.h"
 #include "manual/roff_private.h"
+#include "options/settings.h"
 
 static const struct entry invocations[] = {
 	{ "weird --serve [--end-when-idle] [--tell-ready]", "Answers on the socket of this home. With `--end-when-idle` it ends "
@@ -31,11 +32,19 @@ bool manual_weird(struct text *out)
 	text_add(out, "\\fBweird\\fR \\fB\\-\\-serve\\fR [\\fB\\-\\-end\\-when\\-idle\\fR] [\\fB\\-\\-tell\\-ready\\fR]\n");
 	roff_section(out, "DESCRIPTION");
 	roff_text(out, "`weird` owns the jobs of one home and answers `weir`(1) on a unix socket. It keeps no state of its own: "
-	               "everything is in the files of the home. One engine a home: a second one ends with `engine_running`. Only "
-	               "the engine's own user and root may connect.");
+	               "everything is in the files of the home. One engine a home: a second one ends with `engine_running`.");
 	roff_paragraph(out, "People do not start it; `weir` does.");
 	roff_section(out, "OPTIONS");
 	roff_items(out, invocations, sizeof(invocations) / sizeof(invocations[0]));
+	roff_section(out, "SETTINGS");
+	roff_text(out, "`config.json` in the folder of configuration, one JSON object; only its owner writes it. It is read when the "
+	               "engine starts. A mistake in it keeps the engine from starting and is told with line and column "
+	               "(`bad_setting`).");
+	settings_explain(out, roff_item);
+	roff_section(out, "ACCESS");
+	roff_text(out, "The kernel says who connects. The engine's own user and root may do everything; members of `socketGroup` may "
+	               "look, `operators` among them may act on what is there. Nobody else connects (`not_a_member`). Who tries "
+	               "what it may not do is refused with `not_allowed`, and the try is in the journal.");
 	roff_section(out, "SIGNALS");
 	roff_items(out, signals, sizeof(signals) / sizeof(signals[0]));
 	roff_section(out, "SYSTEMD");

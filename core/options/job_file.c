@@ -41,11 +41,11 @@ static bool draft_load(struct draft *draft)
 		return true;
 	snprintf(message, sizeof message, "the file is not JSON: %s", error.text);
 	/* Its place is the end of the token; its columns count characters. */
-	problem_add_at(draft, "job_file_syntax", error.line, error.column > 0 ? error.column : 1, NULL, NULL, message);
+	problem_add_at(draft, draft->syntax_code, error.line, error.column > 0 ? error.column : 1, NULL, NULL, message);
 	return false;
 }
 
-static bool draft_parse(struct draft *draft)
+bool draft_parse(struct draft *draft)
 {
 	struct scan_listener listener = { on_duplicate, draft };
 	struct scan_fault fault;
@@ -53,14 +53,14 @@ static bool draft_parse(struct draft *draft)
 	char message[WHY_MAX];
 
 	if (!draft->text.len) {
-		problem_add_at(draft, "job_file_syntax", 1, 1, NULL, NULL, "the file is empty, a JSON object is allowed");
+		problem_add_at(draft, draft->syntax_code, 1, 1, NULL, NULL, "the file is empty, a JSON object is allowed");
 		return false;
 	}
 	if (json_scan(draft->text, &listener, &fault))
 		return draft_load(draft);
 	place = json_place(draft->text, fault.offset);
 	snprintf(message, sizeof message, "the file is not JSON: %s", fault.message);
-	problem_add_at(draft, "job_file_syntax", place.line, place.column, NULL, NULL, message);
+	problem_add_at(draft, draft->syntax_code, place.line, place.column, NULL, NULL, message);
 	return false;
 }
 
@@ -246,7 +246,7 @@ struct job_options *job_options_read(struct span text, const char *path, const c
 {
 	struct draft draft = {
 		.text = text, .base = absolute_folder(base_folder), .working_folder = absolute_folder(""),
-		.problems = out_problems, .mentioned = json_object(), .refused = json_object(),
+		.problems = out_problems, .syntax_code = "job_file_syntax", .mentioned = json_object(), .refused = json_object(),
 		.overridden = json_object(), .options = memory_zalloc(sizeof *draft.options),
 	};
 

@@ -12,6 +12,7 @@ struct draft {
 	char *base;                   /* absolute: relative paths of the file */
 	char *working_folder;         /* absolute: relative paths of overrides */
 	struct option_problems *problems;
+	const char *syntax_code;      /* of what is no JSON */
 	json_t *root;                 /* the whole file */
 	json_t *mentioned;            /* set of parameters given, fine or not */
 	json_t *refused;              /* set of parameters whose value is not fine */
@@ -19,6 +20,9 @@ struct draft {
 	struct job_options *options;
 	bool has_template;
 };
+
+/* Parses `text` into `root`; false, and a problem, if it is no JSON. Members that stand twice are problems too. */
+bool draft_parse(struct draft *draft);
 
 /* A problem at the value at `spot` ("parameters.warehouse"; '@' in front: at its name; NULL: not in the
  * file). `parameter` and `fix` may be NULL. */
