@@ -67,6 +67,19 @@ bool dlq_paused(struct dlq *dlq, void (*on_table)(void *context, struct span tab
 /* [{"table","since","who","why"}], of one table or of all (NULL); the caller frees. */
 char *dlq_paused_json(struct dlq *dlq, const char *table, struct error *err);
 
+/*
+ * What the job has brought into a dataset, remembered apart from its files: a file that is missing, or an older copy, is
+ * noticed. It is written behind what it tells of, and never ahead of it. `table` "": the job's commits; else a replica
+ * table, with the identity of the changelog that it was made from.
+ */
+bool dlq_remember(struct dlq *dlq, const char *dataset, const char *table, const char *identity, int64_t level,
+                  struct error *err);
+bool dlq_forget(struct dlq *dlq, const char *dataset, const char *table, struct error *err);
+/* Sorted by table; texts are lent for the call. */
+bool dlq_remembered(struct dlq *dlq, const char *dataset,
+                    void (*on_row)(void *context, struct span table, struct span identity, int64_t level), void *context,
+                    struct error *err);
+
 /* All letters but those of this origin at or behind `offset` (met by a run that died before its rows committed), and parked
  * messages in all: compared with the ledger at start. */
 bool dlq_count(struct dlq *dlq, struct span identity, uint64_t offset, uint64_t *out_letters, uint64_t *out_parked,

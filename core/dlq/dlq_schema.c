@@ -1,5 +1,5 @@
 /*
- * The file jobs/NAME.db: its tables (version 1) and every statement that touches
+ * The file jobs/NAME.db: its tables, version by version, and every statement that touches
  * them. Counts are kept by triggers beside the rows they count, so that no
  * path through the program can let them drift.
  */
@@ -70,12 +70,17 @@ static const char version_1[] =
 	" failed_again INTEGER NOT NULL, left_over INTEGER NOT NULL);"
 	"CREATE TABLE claims (letter INTEGER PRIMARY KEY, run INTEGER NOT NULL, before INTEGER NOT NULL);";
 
-static const char *const migrations[] = { version_1 };
+/* What this job has brought into the warehouse, so that a file that is missing or older is noticed. tbl '': commits. */
+static const char version_2[] =
+	"CREATE TABLE remembered (dataset TEXT, tbl TEXT, identity TEXT NOT NULL, level INTEGER NOT NULL,"
+	" PRIMARY KEY (dataset, tbl)) WITHOUT ROWID;";
+
+static const char *const migrations[] = { version_1, version_2 };
 
 const struct store_kind dlq_kind = {
 	.what = "store of dead letters",
 	.application_id = 0x77646c71, /* "wdlq" */
-	.version = 1,
+	.version = 2,
 	.migrations = migrations,
 };
 
@@ -189,5 +194,10 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[JOB_SET] = "INSERT INTO job (id, state, code, sentence, at) VALUES (1, ?1, ?2, ?3, ?4)"
 	            " ON CONFLICT DO UPDATE SET state = ?1, code = ?2, sentence = ?3, at = ?4",
 	[JOB_GET] = "SELECT state, code, sentence FROM job WHERE id = 1",
+	/* Only news is written. */
+	[REMEMBER] = "INSERT INTO remembered (dataset, tbl, identity, level) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE"
+	             " SET identity = ?3, level = ?4 WHERE identity <> ?3 OR level <> ?4",
+	[REMEMBERED] = "SELECT tbl, identity, level FROM remembered WHERE dataset = ?1 ORDER BY tbl",
+	[FORGET] = "DELETE FROM remembered WHERE dataset = ?1 AND tbl = ?2",
 	[INCARNATION] = "SELECT value FROM meta WHERE name = 'incarnation'",
 };

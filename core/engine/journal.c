@@ -161,7 +161,7 @@ static const struct event_row {
 } event_rows[] = {
 	{ "job_needs_you", "system", LEVEL_ERROR },    { "job_waiting", "system", LEVEL_WARN },
 	{ "engine_was_killed", "system", LEVEL_WARN }, { "dlq_group", "system", LEVEL_WARN },
-	{ "schema_changed", "source", LEVEL_INFO },
+	{ "schema_changed", "source", LEVEL_INFO },    { "replica_lost", "system", LEVEL_ERROR },
 };
 
 static struct event_row event_find(const char *code)

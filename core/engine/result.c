@@ -4,6 +4,7 @@
  */
 #include "engine/result_private.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/witness.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -132,34 +133,75 @@ static bool read_paused(struct job_files *files, struct error *err)
 	return text || !files->dlq;
 }
 
-bool files_open_as_they_are(struct job_files *files, const struct home *home, const struct job_options *options,
-                            struct error *err)
+/* What the store remembers is read first: the warehouse may know more by then, never less. */
+static bool open_files(struct job_files *files, struct sink_setup *setup, const struct home *home, struct error *err)
 {
 	struct job_paths paths;
-	struct sink_setup setup = { .options = options, .warehouse = home->warehouse };
 	bool is_fine = true;
 
 	*files = (struct job_files){ .arena = arena_new(1 << 16) };
-	job_paths_make(&paths, home, options->name);
+	job_paths_make(&paths, home, setup->options->name);
 	if (access(paths.store, F_OK) == 0)
 		is_fine = (files->dlq = dlq_open(paths.store, DLQ_READ, err)) != NULL;
 	job_paths_clear(&paths);
-	is_fine = is_fine && read_paused(files, err) && warehouse_look(&setup, files->arena, &files->state, err);
+	is_fine = is_fine && read_paused(files, err) &&
+	          (!files->dlq || witnesses_read(files->dlq, files->arena, setup, err)) &&
+	          warehouse_look(setup, files->arena, &files->state, err);
 	if (!is_fine)
 		files_close(files);
 	return is_fine;
 }
 
+bool files_open_as_they_are(struct job_files *files, const struct home *home, const struct job_options *options,
+                            struct error *err)
+{
+	struct sink_setup setup = { .options = options, .warehouse = home->warehouse };
+
+	return open_files(files, &setup, home, err);
+}
+
+/* A job that begins anew meanwhile forgets first in its store, then in the warehouse: asked again, both have forgotten. */
+static bool check_commits(struct job_files *files, struct sink_setup *setup, struct error *err)
+{
+	struct error failure = { 0 };
+
+	return witness_commits(setup, &files->state, &failure) ||
+	       (witnesses_read(files->dlq, files->arena, setup, err) && witness_commits(setup, &files->state, err));
+}
+
+struct losing {
+	json_t *lost;
+	const char *dataset;
+};
+
+static void add_lost(void *context, struct span table, const char *sentence)
+{
+	struct losing *losing = context;
+	OWNED(text) name = text_new(4096);
+
+	text_add_format(name, "%s.", losing->dataset);
+	text_add_span(name, table);
+	json_object_set_new(losing->lost, name->at, json_string(sentence));
+}
+
 bool files_open(struct job_files *files, const struct home *home, const struct job_options *options,
                 struct error *err)
 {
-	if (!files_open_as_they_are(files, home, options, err))
+	struct sink_setup setup = { .options = options, .warehouse = home->warehouse };
+	struct losing losing = { .dataset = options->replica_dataset };
+
+	if (!open_files(files, &setup, home, err))
 		return false;
-	if (files->dlq || !files->state.is_known)
+	losing.lost = files->lost = json_object();
+	if (!files->dlq && !files->state.is_known)
+		return true;
+	if (!files->dlq)
+		fail(err, ERROR_BUG, "ledger_mismatch", "the store of dead letters of job '%s' is missing, though the job has run",
+		     options->name);
+	if (files->dlq && check_commits(files, &setup, err) && warehouse_lost(&setup, add_lost, &losing, err))
 		return true;
 	files_close(files);
-	return fail(err, ERROR_BUG, "ledger_mismatch", "the store of dead letters of job '%s' is missing, though the job has run",
-	            options->name);
+	return false;
 }
 
 void files_close(struct job_files *files)
@@ -167,6 +209,7 @@ void files_close(struct job_files *files)
 	dlq_close(files->dlq);
 	arena_free(files->arena);
 	json_decref(files->paused);
+	json_decref(files->lost);
 	*files = (struct job_files){ 0 };
 }
 
@@ -201,12 +244,14 @@ json_t *result_table(const struct job_files *files, const struct job_options *op
 	const struct table_schema *schema = files_schema(files, table);
 	const struct ledger *ledger = files_ledger(files, table);
 	char name[2300];
-	const json_t *paused;
-	json_t *object;
+	const json_t *paused, *lost;
+	json_t *object, *notes;
 
 	result_table_name(options, schema, name, sizeof(name));
 	if (!result_table_needs(files->dlq, name, schema, ledger, out_needs, err))
 		return NULL;
+	lost = json_object_get(files->lost, name);
+	*out_needs = *out_needs || lost;
 	object = json_pack("{s:s}", "table", name);
 	json_object_update_new(object, result_ledger(ledger, 0));
 	paused = json_object_get(files->paused, name);
@@ -214,7 +259,10 @@ json_t *result_table(const struct job_files *files, const struct job_options *op
 	if (paused)
 		json_object_set_new(object, "paused", paused_member(paused));
 	json_object_set_new(object, "key", table_key(schema));
-	json_object_set_new(object, "notes", result_notes(files->dlq, name, schema));
+	notes = result_notes(files->dlq, name, schema);
+	if (lost)
+		json_array_insert_new(notes, 0, json_pack("{s:s, s:O}", "code", "replica_lost", "text", lost));
+	json_object_set_new(object, "notes", notes);
 	return object;
 }
 

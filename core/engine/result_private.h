@@ -12,9 +12,11 @@ struct job_files {
 	struct arena *arena;
 	struct sink_state state;
 	json_t *paused; /* "DATASET.TABLE": {"table","since","who","why"} */
+	json_t *lost;   /* "DATASET.TABLE": why its replica is not merged */
 };
 
-/* `ledger_mismatch` when a job that has run has no store of letters any more; files_open_as_they_are takes that too. */
+/* `ledger_mismatch` when a job that has run has no store of letters any more, or the warehouse less than the store
+ * remembers; files_open_as_they_are takes that too. */
 bool files_open_as_they_are(struct job_files *files, const struct home *home, const struct job_options *options,
                             struct error *err);
 bool files_open(struct job_files *files, const struct home *home, const struct job_options *options,

@@ -1,6 +1,8 @@
 /* `weir merge` and `weir verify`. */
 #include "engine/commands_private.h"
+#include "engine/result_private.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/witness.h"
 #include "sink/sink.h"
 
 static bool open_job(struct call *call, struct job_options **out, struct error *err)
@@ -68,12 +70,71 @@ static bool rebuild(struct call *call, struct merger *merger, const struct job_o
 	return true;
 }
 
+/* A job's files, and what its store remembers of them. */
+struct replica_files {
+	struct job_files files;
+	struct sink_setup setup;
+};
+
+static bool open_files(struct call *call, const struct job_options *options, struct replica_files *out, struct error *err)
+{
+	out->setup = setup_for(call, options);
+	return files_open(&out->files, call->engine->home, options, err) &&
+	       (!out->files.dlq || witnesses_read(out->files.dlq, out->files.arena, &out->setup, err));
+}
+
+static bool remember(struct call *call, const struct job_options *options, struct merger *merger, struct error *err)
+{
+	struct job_paths paths;
+	struct dlq *dlq;
+	bool is_fine;
+
+	job_paths_make(&paths, call->engine->home, options->name);
+	dlq = dlq_open(paths.store, DLQ_WRITE, err);
+	job_paths_clear(&paths);
+	is_fine = dlq && witness_keep_replicas(dlq, options, merger, err);
+	dlq_close(dlq);
+	return is_fine;
+}
+
+/* A lost replica is made again by the command that says so, not on the way. */
+static bool none_is_lost(const struct replica_files *files, const struct job_options *options, const char *table,
+                         struct error *err)
+{
+	const char *name;
+	const json_t *sentence;
+	size_t len = strlen(options->replica_dataset) + 1;
+
+	json_object_foreach(files->files.lost, name, sentence) {
+		if (!table || strcmp(name + len, table) == 0)
+			return fail(err, ERROR_CONFIG, "replica_lost", "table '%s': %s; 'weir merge %s %s --rebuild' makes it again from "
+			            "the changelog", name, json_string_value(sentence), options->name, name + len);
+	}
+	return true;
+}
+
+static bool merge(struct call *call, const struct job_options *options, struct replica_files *files, const char *table,
+                  struct error *err)
+{
+	struct merger *merger = merger_open(&files->setup, err);
+	bool is_fine = merger != NULL;
+
+	if (merger && call_flag(call, "rebuild"))
+		is_fine = rebuild(call, merger, options, table, err);
+	else if (merger)
+		is_fine = merge_until_done(call, merger, options, table, err) && none_is_lost(files, options, table, err);
+	/* A job that has never run has no store. */
+	if (is_fine && files->files.dlq)
+		is_fine = remember(call, options, merger, err);
+	merger_close(merger);
+	return is_fine;
+}
+
 bool run_merge(struct call *call, struct error *err)
 {
 	const char *table = call_text_or(call, "table", NULL);
+	struct replica_files files = { 0 };
 	struct job_options *options;
-	struct sink_setup setup;
-	struct merger *merger;
 	bool is_fine;
 
 	/* Before anything is opened: a command that is refused makes no file. */
@@ -81,15 +142,9 @@ bool run_merge(struct call *call, struct error *err)
 		return fail(err, ERROR_USAGE, "bad_argument", "--rebuild needs the name of one table");
 	if (!open_job(call, &options, err))
 		return false;
-	setup = setup_for(call, options);
 	table = table ? plain_table(options, table) : NULL;
-	merger = merger_open(&setup, err);
-	is_fine = merger != NULL;
-	if (merger && call_flag(call, "rebuild"))
-		is_fine = rebuild(call, merger, options, table, err);
-	else if (merger)
-		is_fine = merge_until_done(call, merger, options, table, err);
-	merger_close(merger);
+	is_fine = open_files(call, options, &files, err) && merge(call, options, &files, table, err);
+	files_close(&files.files);
 	job_options_free(options);
 	return is_fine;
 }
@@ -129,18 +184,19 @@ static void send_verdict(struct call *call, const struct job_options *options, b
 bool run_verify(struct call *call, struct error *err)
 {
 	struct job_options *options;
-	struct sink_setup setup;
+	struct replica_files files = { 0 };
 	struct verified verified = { .call = call };
-	bool is_equal = true, is_fine = true, has_changelog;
+	bool is_equal = true, is_fine, has_changelog;
 
 	if (!open_job(call, &options, err))
 		return false;
-	setup = setup_for(call, options);
+	is_fine = open_files(call, options, &files, err);
 	has_changelog = options->replication_mode != REPLICATION_UPSERT;
-	if (options->replication_mode == REPLICATION_MERGE)
-		is_fine = verify_run(&setup, send_verified, &verified, &is_equal, err);
+	if (is_fine && options->replication_mode == REPLICATION_MERGE)
+		is_fine = verify_run(&files.setup, send_verified, &verified, &is_equal, err);
 	if (is_fine)
 		send_verdict(call, options, has_changelog, is_equal, verified.tables);
+	files_close(&files.files);
 	job_options_free(options);
 	return is_fine;
 }

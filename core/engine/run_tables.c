@@ -244,13 +244,17 @@ static void explain_paused(json_t *answer, const struct job_options *options, co
 	json_object_set_new(answer, "next", json_pack("[s, s]", text->at, "weir explain paused"));
 }
 
-static void explain_other(json_t *answer, const struct job_options *options, bool needs)
+static void explain_other(json_t *answer, const struct job_options *options, bool needs, const char *lost)
 {
-	const char *code = needs ? "name_collision" : "";
+	const char *code = lost ? "replica_lost" : needs ? "name_collision" : "";
 	const struct reason *reason = reason_find(code);
+	OWNED(text) sentence = text_new(8192);
 
+	text_add(sentence, reason ? reason->summary : "Nothing is wrong with this table.");
+	if (lost)
+		text_add_format(sentence, " Of this one: %s.", lost);
 	json_object_set_new(answer, "code", json_string(code));
-	json_object_set_new(answer, "sentence", json_string(reason ? reason->summary : "Nothing is wrong with this table."));
+	json_object_set_new(answer, "sentence", json_string(sentence->at));
 	json_object_set_new(answer, "since", json_null());
 	json_object_set_new(answer, "first", json_null());
 	json_object_set_new(answer, "next", needs ? next_steps(options, code, NULL) : json_array());
@@ -263,6 +267,7 @@ static bool explain_table(struct job_files *files, const struct job_options *opt
 	json_t *row = result_table(files, options, table, &needs, err);
 	const char *name = json_string_value(json_object_get(row, "table"));
 	const json_t *paused = json_object_get(row, "paused");
+	const char *lost = json_string_value(json_object_get(files->lost, name));
 	json_t *letter = NULL;
 	char *text;
 
@@ -272,7 +277,7 @@ static bool explain_table(struct job_files *files, const struct job_options *opt
 		json_decref(row);
 		return true;
 	}
-	text = first_letter(files, options, name, err);
+	text = lost ? NULL : first_letter(files, options, name, err);
 	letter = text ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
 	free(text);
 	json_decref(why->answer);
@@ -284,7 +289,7 @@ static bool explain_table(struct job_files *files, const struct job_options *opt
 	else if (paused && !needs)
 		explain_paused(why->answer, options, paused);
 	else
-		explain_other(why->answer, options, needs);
+		explain_other(why->answer, options, needs, lost);
 	if (paused)
 		json_object_set(why->answer, "paused", (json_t *)paused);
 	json_object_set_new(why->answer, "before", json_array());

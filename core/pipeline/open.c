@@ -8,6 +8,7 @@
 #include "dlq/dlq.h"
 #include "pipeline/measure_private.h"
 #include "pipeline/pipeline_private.h"
+#include "pipeline/witness.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -85,9 +86,11 @@ static bool compare_letters(struct pipeline *p, const struct sink_state *state, 
 	return true;
 }
 
-static bool compare(struct pipeline *p, const struct sink_state *state, struct error *err)
+static bool compare(struct pipeline *p, const struct sink_setup *setup, const struct sink_state *state, struct error *err)
 {
 	p->from = state->position;
+	if (!witness_commits(setup, state, err))
+		return false;
 	if (!state->is_known)
 		return true;
 	if (strcmp(state->incarnation, dlq_incarnation(p->dlq)) != 0)
@@ -100,6 +103,9 @@ static bool forget(struct pipeline *p, struct sink_state *state, struct error *e
 {
 	p->from = (struct source_position){ .identity = arena_copy(p->arena, state->position.identity) };
 	crash_point(before_forgetting);
+	if (!witness_forget_commits(p->dlq, p->options, err))
+		return false;
+	crash_point(loss_accepted);
 	if (!p->sink->ops->forget(p->sink, err))
 		return false;
 	crash_point(forgotten);
@@ -118,12 +124,12 @@ static bool open_sink(struct pipeline *p, const struct pipeline_setup *setup, st
 		.cache_bytes = setup->options->local_cache_bytes / 2,
 	};
 
-	if (!ops || !(p->sink = ops->open(&sink_setup, err)))
+	if (!ops || !witnesses_read(p->dlq, p->arena, &sink_setup, err) || !(p->sink = ops->open(&sink_setup, err)))
 		return false;
 	ops->state(p->sink, state);
 	if (!dlq_notes_settle(p->dlq, pipeline_notes_place(&state->position), err))
 		return false;
-	return setup->from_start ? forget(p, state, err) : compare(p, state, err);
+	return setup->from_start ? forget(p, state, err) : compare(p, &sink_setup, state, err);
 }
 
 static bool open_transform(struct pipeline *p, const struct pipeline_setup *setup, const struct sink_state *state,
@@ -217,6 +223,7 @@ void pipeline_close(struct pipeline *p)
 		p->source->ops->close(p->source);
 	if (p->transform)
 		p->transform->ops->close(p->transform);
+	pipeline_remember(p, true);
 	if (p->sink)
 		p->sink->ops->close(p->sink);
 	pipeline_unpark_free(p);

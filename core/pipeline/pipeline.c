@@ -7,9 +7,12 @@
 #include "dlq/dlq.h"
 #include "pipeline/measure_private.h"
 #include "pipeline/pipeline_private.h"
+#include "pipeline/witness.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+
+#define REMEMBER_MS 1000
 
 const char *pipeline_dataset(const struct job_options *options)
 {
@@ -261,6 +264,21 @@ void pipeline_restore_verdicts(struct batch *batch, const uint8_t *kept)
 		batch->records[i].verdict = (enum verdict)kept[i];
 }
 
+void pipeline_remember(struct pipeline *p, bool is_now)
+{
+	int64_t now_ms = clock_mono_ms();
+	struct sink_state state;
+	struct error ignored = { 0 };
+
+	if (!p->has_news || (!is_now && p->remembered_ms && now_ms - p->remembered_ms < REMEMBER_MS))
+		return;
+	p->sink->ops->state(p->sink, &state);
+	if (!witness_keep_commits(p->dlq, p->options, state.commits, &ignored))
+		return;
+	p->has_news = false;
+	p->remembered_ms = now_ms;
+}
+
 bool pipeline_write_rows(struct pipeline *p, struct batch *batch,
                          void (*adjust)(struct pipeline *p, struct ledger *added), struct ledger *out_sum,
                          struct error *err)
@@ -274,6 +292,8 @@ bool pipeline_write_rows(struct pipeline *p, struct batch *batch,
 		return false;
 	}
 	p->next_batch++;
+	p->has_news = true;
+	pipeline_remember(p, false);
 	return true;
 }
 

@@ -76,6 +76,8 @@ struct pipeline {
 	struct ledger total;     /* committed, over all tables */
 	struct measure *measure; /* scratch */
 	uint64_t next_batch;
+	int64_t remembered_ms;   /* when the store was told of the warehouse's commits last; 0: never */
+	bool has_news;           /* it has not been told of all */
 	uint64_t fills, writes;  /* batches filled and written: none may be left out between two (the reader's, the writer's) */
 	struct unpark *unpark;   /* while parked messages come back */
 };

@@ -7,6 +7,10 @@
 /* Remembers the name of a table number and makes room for its counters. */
 void pipeline_learn_table(struct pipeline *p, uint32_t table, const struct table_schema *schema);
 
+/* Tells the store how many commits the warehouse has, now or when a second has passed. What fails is told later: until
+ * then the store remembers less than there is, which harms nobody. */
+void pipeline_remember(struct pipeline *p, bool is_now);
+
 /* The same for the tables that a batch's schema changes make known. */
 void pipeline_learn_tables(struct pipeline *p, const struct batch *batch);
 

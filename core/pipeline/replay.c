@@ -81,6 +81,8 @@ static bool write_rows(struct pipeline *p, struct batch *batch, struct error *er
 	}
 	batch->has_rows_committed = true;
 	crash_point(replay_rows_committed);
+	p->has_news = true;
+	pipeline_remember(p, false);
 	return true;
 }
 

@@ -69,7 +69,7 @@ static bool make_threads(struct local *local, struct error *err)
 		mailbox_free(local->filled);
 		return false;
 	}
-	local->merge = merge_thread_start(local->setup, err);
+	local->merge = merge_thread_start(local->setup, &local->told_lost, err);
 	if (!local->merge)
 		end_threads(local);
 	return local->merge != NULL;

@@ -3,6 +3,8 @@
  * or 100,000 of them wait, or the job ends; then it merges until nothing waits.
  */
 #include "base/clock.h"
+#include "base/hash.h"
+#include "pipeline/witness.h"
 #include "runner/runner_private.h"
 #include "sink/sink.h"
 
@@ -10,6 +12,7 @@
 #include <stdlib.h>
 
 #define MERGE_CHANGES 100000
+#define REMEMBER_MS 5000 /* while it merges without a rest */
 
 struct merge_thread {
 	const struct run_setup *setup;
@@ -17,6 +20,10 @@ struct merge_thread {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
+	struct dlq *dlq;      /* the thread's own connection */
+	uint64_t *told_lost;  /* lent: of which lost replicas the journal has been told */
+	int64_t remembered_ms; /* when the job's store was told last how far the replicas are; 0: never */
+	bool has_news;
 	uint64_t waiting;     /* changes committed since the last merge began */
 	int64_t due_ms;       /* when the oldest of them has waited long enough */
 	bool has_begun;       /* the job is open */
@@ -96,8 +103,10 @@ static bool step_once(struct merge_thread *merge, struct merger *merger, struct 
 	progress_do(progress, THREAD_MERGER, ACTIVITY_MERGING, 0);
 	if (!merger_step(merger, NULL, result, failure))
 		return false;
-	if (result->table[0])
-		progress_merged(progress, result->table, result->changes, began_us, result->is_all);
+	if (!result->table[0])
+		return true;
+	merge->has_news = true;
+	progress_merged(progress, result->table, result->changes, began_us, result->is_all);
 	return true;
 }
 
@@ -120,15 +129,72 @@ static bool step_with_patience(struct merge_thread *merge, struct merger *merger
 	return true;
 }
 
+/* What fails is told later: until then the store remembers less than there is. */
+static void remember(struct merge_thread *merge, struct merger *merger, bool is_now)
+{
+	int64_t now_ms = clock_mono_ms();
+	struct error ignored = { 0 };
+
+	if (!merge->has_news || (!is_now && merge->remembered_ms && now_ms - merge->remembered_ms < REMEMBER_MS))
+		return;
+	if (!witness_keep_replicas(merge->dlq, merge->setup->options, merger, &ignored))
+		return;
+	merge->has_news = false;
+	merge->remembered_ms = now_ms;
+}
+
 static bool merge_all(struct merge_thread *merge, struct merger *merger)
 {
 	struct merge_result result = { .has_more = true };
+	bool is_fine = true;
 
-	while (result.has_more && !run_should_leave(merge->setup)) {
-		if (!step_with_patience(merge, merger, &result))
-			return false;
+	while (is_fine && result.has_more && !run_should_leave(merge->setup)) {
+		is_fine = step_with_patience(merge, merger, &result);
+		remember(merge, merger, false);
 	}
-	return true;
+	remember(merge, merger, true);
+	return is_fine;
+}
+
+/* Told once, not each time the job wakes. */
+static void add_lost(void *context, struct span table, const char *sentence)
+{
+	uint64_t *which = context;
+
+	(void)sentence;
+	*which += hash_bytes(table);
+}
+
+/* A table whose replica is lost waits for somebody, the others are merged. */
+static void tell_lost(void *context, struct span table, const char *sentence)
+{
+	const struct run_setup *setup = context;
+	OWNED(text) name = text_new(4096);
+	OWNED(text) words = text_new(8192);
+
+	text_add_format(name, "%s.", setup->options->replica_dataset);
+	text_add_span(name, table);
+	text_add_format(words, "%s; 'weir merge %s ", sentence, setup->options->name);
+	text_add_span(words, table);
+	text_add(words, " --rebuild' makes it again from the changelog");
+	if (setup->on_event)
+		setup->on_event(setup->context, name->at, "replica_lost", words->at);
+}
+
+static struct merger *open_merger(struct merge_thread *merge, struct sink_setup *setup, struct arena *arena,
+                                  struct error *err)
+{
+	struct job_paths paths;
+	uint64_t lost = 0;
+
+	job_paths_make(&paths, merge->setup->home, merge->setup->options->name);
+	merge->dlq = dlq_open(paths.store, DLQ_WRITE, err);
+	job_paths_clear(&paths);
+	if (!merge->dlq || !witnesses_read(merge->dlq, arena, setup, err) || !warehouse_lost(setup, add_lost, &lost, err) ||
+	    (lost != *merge->told_lost && !warehouse_lost(setup, tell_lost, (void *)merge->setup, err)))
+		return NULL;
+	*merge->told_lost = lost;
+	return merger_open(setup, err);
 }
 
 static void *merge_main(void *context)
@@ -140,13 +206,17 @@ static void *merge_main(void *context)
 		.cache_bytes = merge->setup->options->local_cache_bytes / 2,
 	};
 	struct error failure = { 0 };
+	struct arena *arena;
 	struct merger *merger;
 
 	if (!wait_for_beginning(merge))
 		return NULL;
-	merger = merger_open(&setup, &failure);
+	arena = arena_new(4096);
+	merger = open_merger(merge, &setup, arena, &failure);
 	if (!merger) {
 		set_failed(merge, &failure);
+		dlq_close(merge->dlq);
+		arena_free(arena);
 		return NULL;
 	}
 	while (wait_for_work(merge)) {
@@ -156,6 +226,8 @@ static void *merge_main(void *context)
 	if (!merge->has_failed)
 		merge_all(merge, merger);
 	merger_close(merger);
+	dlq_close(merge->dlq);
+	arena_free(arena);
 	return NULL;
 }
 
@@ -166,12 +238,13 @@ static void merge_thread_free(struct merge_thread *merge)
 	free(merge);
 }
 
-struct merge_thread *merge_thread_start(const struct run_setup *setup, struct error *err)
+struct merge_thread *merge_thread_start(const struct run_setup *setup, uint64_t *told_lost, struct error *err)
 {
 	struct merge_thread *merge = memory_zalloc(sizeof(*merge));
 	pthread_condattr_t attributes;
 
 	merge->setup = setup;
+	merge->told_lost = told_lost;
 	pthread_mutex_init(&merge->lock, NULL);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);

@@ -103,6 +103,7 @@ static bool hand_on(struct mailbox *box, struct batch *batch)
 static bool read_batch(struct local *local, struct batch *batch, uint64_t *messages)
 {
 	bool ends = run_should_end(local->setup);
+	struct error ignored = { 0 };
 
 	reader_confirm(local->pipeline, batch);
 	batch_reset(batch);
@@ -110,7 +111,8 @@ static bool read_batch(struct local *local, struct batch *batch, uint64_t *messa
 		letters_fill(local->letters, batch);
 	else if (!ends)
 		read_source(local, batch, messages);
-	ends = ends || local->reader_failed || has_read_all(local);
+	/* A merger that has given up ends the job, also one to which nothing comes any more. */
+	ends = ends || local->reader_failed || has_read_all(local) || merge_thread_failed(local->merge, &ignored);
 	if (batch->message_count || batch->changes || batch->notes || batch->ends_replay)
 		return hand_on(local->filled, batch) && !ends;
 	local->rests = !ends && may_rest(local);

@@ -19,6 +19,7 @@ struct local {
 	struct source *source;      /* while the job rests; else the pipeline has it */
 	struct mailbox *empty, *filled;
 	struct merge_thread *merge;
+	uint64_t told_lost;         /* the merger's, and kept while the job rests */
 	pthread_t reader;
 	struct letters *letters;    /* the reader's */
 	int64_t idle_wait_ms;       /* the reader's: of the next pull */
@@ -93,7 +94,7 @@ void letters_fill(struct letters *letters, struct batch *batch);
 struct merge_thread;
 
 /* NULL: `no_threads`. Nothing is opened before it begins. */
-struct merge_thread *merge_thread_start(const struct run_setup *setup, struct error *err);
+struct merge_thread *merge_thread_start(const struct run_setup *setup, uint64_t *told_lost, struct error *err);
 void merge_thread_begin(struct merge_thread *merge);
 void merge_thread_wake(struct merge_thread *merge, uint64_t new_changes);
 /* All is merged that was committed, or nothing will be any more. */

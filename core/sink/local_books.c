@@ -10,7 +10,7 @@
 
 static bool position_read(struct local_sink *sink, struct error *err)
 {
-	sqlite3_stmt *stmt = store_prepare(sink->store, "SELECT incarnation, identity, byte_offset, line, unparked FROM _weir_position "
+	sqlite3_stmt *stmt = store_prepare(sink->store, "SELECT incarnation, identity, byte_offset, line, unparked, commits FROM _weir_position "
 	                                                "WHERE job=?1", err);
 	bool has_row = false;
 	bool is_fine;
@@ -26,6 +26,7 @@ static bool position_read(struct local_sink *sink, struct error *err)
 		sink->position.offset = (uint64_t)sqlite3_column_int64(stmt, 2);
 		sink->position.line = (uint64_t)sqlite3_column_int64(stmt, 3);
 		sink->position.unparked = arena_copy(sink->arena, store_blob(stmt, 4));
+		sink->commits = sqlite3_column_int64(stmt, 5);
 	}
 	sqlite3_finalize(stmt);
 	return is_fine;
@@ -109,8 +110,8 @@ bool books_read(struct local_sink *sink, struct error *err)
 bool books_write_position(struct local_sink *sink, const struct source_position *position, struct error *err)
 {
 	sqlite3_stmt *stmt = store_prepare(sink->store,
-		"INSERT OR REPLACE INTO _weir_position(job, incarnation, identity, byte_offset, line, unparked) "
-		"VALUES(?1,?2,?3,?4,?5,?6)", err);
+		"INSERT OR REPLACE INTO _weir_position(job, incarnation, identity, byte_offset, line, unparked, commits) "
+		"VALUES(?1,?2,?3,?4,?5,?6,?7)", err);
 	bool is_fine;
 
 	if (!stmt)
@@ -121,6 +122,7 @@ bool books_write_position(struct local_sink *sink, const struct source_position 
 	sqlite3_bind_int64(stmt, 4, (int64_t)position->offset);
 	sqlite3_bind_int64(stmt, 5, (int64_t)position->line);
 	store_bind_blob(stmt, 6, position->unparked);
+	sqlite3_bind_int64(stmt, 7, sink->commits + 1);
 	is_fine = store_run(sink->store, stmt, err);
 	sqlite3_finalize(stmt);
 	return is_fine;
@@ -163,5 +165,7 @@ static bool forget_from(struct local_sink *sink, const char *sql, struct error *
 bool books_forget(struct local_sink *sink, struct error *err)
 {
 	return forget_from(sink, "DELETE FROM _weir_position WHERE job=?1", err) &&
-	       forget_from(sink, "DELETE FROM _weir_ledger WHERE job=?1", err);
+	       forget_from(sink, "DELETE FROM _weir_ledger WHERE job=?1", err) &&
+	       (sink->commits >= sink->known_commits ||
+	        forget_from(sink, "UPDATE _weir_tables SET identity=lower(hex(randomblob(16))) WHERE job=?1", err));
 }

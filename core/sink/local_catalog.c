@@ -148,6 +148,7 @@ static bool table_read(struct store *store, sqlite3_stmt *stmt, bool has_changel
 	out->schema.notes = (uint32_t)sqlite3_column_int64(stmt, 4);
 	out->has_history_index = sqlite3_column_int(stmt, 5);
 	out->schema.history = arena_copy(arena, store_text(stmt, 6));
+	out->identity = arena_copy(arena, store_text(stmt, 7));
 	/* The columns that stand under its name are those of the table in its way. */
 	if (out->schema.notes & NOTE_NAME_COLLISION)
 		return true;
@@ -201,8 +202,8 @@ bool catalog_tables_read(struct store *store, const char *job, bool has_changelo
 
 	if (!tables_count(store, job, &count, err))
 		return false;
-	stmt = store_prepare(store, "SELECT number, source, name, version, notes, has_history_index, history FROM _weir_tables "
-	                            "WHERE job=?1 ORDER BY number", err);
+	stmt = store_prepare(store, "SELECT number, source, name, version, notes, has_history_index, history, identity "
+	                            "FROM _weir_tables WHERE job=?1 ORDER BY number", err);
 	if (!stmt)
 		return false;
 	tables = arena_zalloc(arena, (count + 1) * sizeof(*tables));
@@ -221,7 +222,8 @@ static bool table_row_write(struct store *store, const char *job, uint32_t numbe
 {
 	sqlite3_stmt *stmt = store_prepare(store,
 		"INSERT OR REPLACE INTO _weir_tables(job, number, source, name, version, notes, changelog, has_history_index, "
-		"history) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)", err);
+		"history, identity) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9, coalesce((SELECT identity FROM _weir_tables "
+		"WHERE job=?1 AND number=?2), lower(hex(randomblob(16)))))", err);
 	bool is_fine;
 
 	if (!stmt)

@@ -37,12 +37,18 @@ static const char *const warehouse_migrations[] = {
 	"table_name TEXT, key BLOB, position BLOB NOT NULL, deleted_row TEXT, PRIMARY KEY(table_name, key)) WITHOUT ROWID;"
 	"CREATE TABLE _weir_unavailable("
 	"table_name TEXT, key BLOB, column_name TEXT, PRIMARY KEY(table_name, key, column_name)) WITHOUT ROWID;",
+
+	/* What a job's store remembers of its files can be told from what is there (local_lost.c). */
+	"ALTER TABLE _weir_position ADD COLUMN commits INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE _weir_tables ADD COLUMN identity TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE _weir_replica ADD COLUMN made_from TEXT NOT NULL DEFAULT '';"
+	"UPDATE _weir_tables SET identity = lower(hex(randomblob(16)));",
 };
 
 static const struct store_kind warehouse_kind = {
 	.what = "warehouse",
 	.application_id = WAREHOUSE_ID,
-	.version = 1,
+	.version = 2,
 	.migrations = warehouse_migrations,
 	.page_bytes = WAREHOUSE_PAGE_BYTES,
 };

@@ -17,6 +17,7 @@ static void copy_state(const struct local_sink *sink, struct arena *arena, struc
 		.incarnation = sink->is_known ? arena_string(arena, span_of(sink->known_incarnation)) : NULL,
 		.position = { .identity = arena_copy(arena, sink->position.identity), .offset = sink->position.offset,
 		              .line = sink->position.line },
+		.commits = sink->commits,
 		.tables = tables,
 		.ledgers = ledgers,
 		.table_count = sink->count,

@@ -27,6 +27,7 @@ static bool replica_relax(struct merger *merger, const struct job_options *optio
 {
 	if (strcmp(options->change_log_dataset, options->replica_dataset) == 0)
 		return true;
+	merger->is_relaxed = true;
 	return store_exec(merger->replica_store, "PRAGMA synchronous=NORMAL", err);
 }
 
@@ -57,6 +58,7 @@ struct merger *merger_open(const struct sink_setup *setup, struct error *err)
 		return NULL;
 	merger = memory_zalloc(sizeof(*merger));
 	merger->job = memory_string(setup->options->name);
+	merger->setup = *setup;
 	merger->changelog_dataset = memory_string(setup->options->change_log_dataset);
 	merger->catalog = arena_new(64u << 10);
 	merger->limits = merge_limits;
@@ -107,9 +109,11 @@ void merger_close(struct merger *merger)
  * Replicas stay open from step to step
  */
 
-static bool replica_make(struct merger *merger, struct span name, struct open_replica *place, struct error *err)
+static bool replica_make(struct merger *merger, const struct catalog_table *table, struct open_replica *place,
+                         struct error *err)
 {
-	struct replica_source source = { merger->changelog_dataset, changelog_name(merger->catalog, name) };
+	struct span name = table->schema.name;
+	struct replica_source source = { merger->changelog_dataset, changelog_name(merger->catalog, name), table->identity };
 
 	open_replica_close(place);
 	if (!changes_prepare(merger, place, source.changelog, err))
@@ -118,17 +122,17 @@ static bool replica_make(struct merger *merger, struct span name, struct open_re
 	return place->replica;
 }
 
-static struct open_replica *replica_get(struct merger *merger, struct span name, struct error *err)
+static struct open_replica *replica_get(struct merger *merger, const struct catalog_table *table, struct error *err)
 {
 	struct open_replica *place;
 
 	for (size_t i = 0; i < REPLICAS_OPEN; i++) {
 		place = &merger->open[i];
-		if (place->replica && span_equal(replica_name(place->replica), name))
+		if (place->replica && span_equal(replica_name(place->replica), table->schema.name))
 			return place;
 	}
 	place = &merger->open[merger->next_victim++ % REPLICAS_OPEN];
-	return replica_make(merger, name, place, err) ? place : NULL;
+	return replica_make(merger, table, place, err) ? place : NULL;
 }
 
 /*
@@ -183,7 +187,7 @@ static bool step_run(struct merger *merger, struct step *step, struct error *err
 {
 	bool is_fine;
 
-	if (!(step->place = replica_get(merger, step->table->schema.name, err)))
+	if (!(step->place = replica_get(merger, step->table, err)))
 		return false;
 	step->history = step_history(merger, step->table);
 	is_fine = changes_read(merger, step, err);
@@ -290,7 +294,7 @@ static bool rebuild_chosen(struct merger *merger, const char *table, struct step
 
 	if (!changelog_freeze(merger, err) || !(step->table = table_named(merger, table, err)) ||
 	    !merger_last(merger, step->table, &step->last, err) ||
-	    !(step->place = replica_get(merger, step->table->schema.name, err)))
+	    !(step->place = replica_get(merger, step->table, err)))
 		return false;
 	changelog_thaw(merger);
 	step->history = step_history(merger, step->table);

@@ -41,6 +41,7 @@ void sql_finalize(sqlite3_stmt **stmt); /* and forgets it */
 struct catalog_table {
 	struct table_schema schema;
 	bool has_history_index;
+	struct span identity;  /* of its changelog, random */
 };
 
 bool catalog_columns_read(struct store *store, struct span table, const char *part, struct arena *arena,
@@ -54,6 +55,22 @@ bool catalog_table_write(struct store *store, const char *job, uint32_t number, 
                          bool has_changelog, struct error *err);
 /* Does this source table own the changelog of that name? */
 bool catalog_owns_changelog(struct store *store, const struct table_schema *schema, bool *out_owns, struct error *err);
+
+/*
+ * What is lost (local_lost.c).
+ */
+/* As remembered, 0: not at all. `identity` NULL: of whichever changelog. */
+int64_t witness_level(const struct sink_setup *setup, struct span table, const struct span *identity);
+/* Where a replica stands, as its file says. */
+struct standing {
+	bool is_known;       /* it has been made */
+	int64_t watermark;
+	struct span made_from;
+};
+bool standing_read(struct store *store, struct span table, struct arena *arena, struct standing *out, struct error *err);
+/* A sentence into `out` if what the file says cannot be the replica that the job has made. */
+bool replica_is_lost(const struct sink_setup *setup, const struct catalog_table *table, const struct standing *standing,
+                     struct text *out);
 
 /* "orders" -> "orders_changelog" */
 struct span changelog_name(struct arena *arena, struct span table);
@@ -134,6 +151,7 @@ struct replica;
 struct replica_source {
 	const char *dataset;   /* of the changelog; NULL in upsert mode */
 	struct span changelog;
+	struct span identity;  /* of the changelog */
 };
 
 struct replica *replica_open(struct store *store, struct span table, const struct replica_source *source,

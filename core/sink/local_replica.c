@@ -154,6 +154,7 @@ struct replica *replica_open(struct store *store, struct span table, const struc
 	if (source && source->dataset) {
 		replica->source.dataset = arena_string(replica->arena, span_of(source->dataset));
 		replica->source.changelog = arena_copy(replica->arena, source->changelog);
+		replica->source.identity = arena_copy(replica->arena, source->identity);
 	}
 	if (!replica_load(replica, err)) {
 		replica_free(replica);
@@ -165,8 +166,8 @@ struct replica *replica_open(struct store *store, struct span table, const struc
 bool replica_save(struct replica *replica, int64_t watermark, struct error *err)
 {
 	sqlite3_stmt *stmt = store_prepare(replica->store,
-		"INSERT OR REPLACE INTO _weir_replica(table_name, dataset, changelog, watermark, hidden, dropped, newest) "
-		"VALUES(?1,?2,?3,?4,?5,?6,?7)", err);
+		"INSERT OR REPLACE INTO _weir_replica(table_name, dataset, changelog, watermark, hidden, dropped, newest, "
+		"made_from) VALUES(?1,?2,?3,?4,?5,?6,?7,?8)", err);
 	bool is_fine;
 
 	if (!stmt)
@@ -178,6 +179,7 @@ bool replica_save(struct replica *replica, int64_t watermark, struct error *err)
 	store_bind_blob(stmt, 5, span_make((const char *)replica->tide.hidden, POSITION_BYTES));
 	store_bind_blob(stmt, 6, span_make((const char *)replica->tide.dropped, POSITION_BYTES));
 	store_bind_blob(stmt, 7, span_make((const char *)replica->tide.newest, POSITION_BYTES));
+	store_bind_text(stmt, 8, replica->source.identity.at ? replica->source.identity : SPAN(""));
 	is_fine = store_run(replica->store, stmt, err);
 	sqlite3_finalize(stmt);
 	if (is_fine)

@@ -25,6 +25,7 @@ static struct sink *local_open_sink(const struct sink_setup *setup, struct error
 	sink->dataset = arena_string(sink->arena, span_of(dataset_of(setup->options)));
 	sink->incarnation = arena_string(sink->arena, span_of(setup->incarnation));
 	sink->is_upsert = setup->options->replication_mode == REPLICATION_UPSERT;
+	sink->known_commits = witness_level(setup, SPAN(""), NULL);
 	sink->store = local_open(setup->warehouse, sink->dataset, STORE_WRITE, setup->cache_bytes,
 	                         sink->is_upsert ? LOCAL_CHECKPOINT_PAGES : LOCAL_CHECKPOINT_PAGES_APPEND, err);
 	if (!sink->store || !books_read(sink, err)) {
@@ -42,6 +43,7 @@ static void local_state(struct sink *self, struct sink_state *out)
 		.is_known = sink->is_known,
 		.incarnation = sink->known_incarnation,
 		.position = sink->position,
+		.commits = sink->commits,
 		.tables = sink->schemas,
 		.ledgers = sink->ledgers,
 		.table_count = sink->count,
@@ -99,6 +101,7 @@ static void state_keep(struct local_sink *sink, const struct source_position *po
 		sink->tables[i].is_touched = false;
 	}
 	sink->committed_count = sink->count;
+	sink->commits++;
 	sink->is_known = true;
 	sink->known_incarnation = sink->incarnation;
 	if (!span_equal(sink->position.identity, position->identity))
@@ -179,6 +182,7 @@ static bool local_forget(struct sink *self, struct error *err)
 	memset(sink->ledgers, 0, (sink->room + 1) * sizeof(*sink->ledgers));
 	sink->is_known = false;
 	sink->known_incarnation = NULL;
+	sink->commits = sink->known_commits = 0;
 	sink->position = (struct source_position){ 0 };
 	return true;
 }

@@ -25,6 +25,7 @@ struct local_sink {
 	bool is_open;                  /* a transaction */
 	bool is_known;
 	const char *known_incarnation;
+	int64_t commits, known_commits; /* here, and as the job's store remembers */
 	struct source_position position;
 	struct local_table *tables;
 	size_t count, committed_count, room;

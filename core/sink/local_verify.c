@@ -202,26 +202,56 @@ static bool table_report(const struct sink_setup *setup, const struct verify *ve
 	return result.is_equal;
 }
 
+struct lost_table {
+	struct span table;
+	const char *sentence;
+	struct lost_table *next;
+};
+
 struct verify_all {
 	const struct sink_setup *setup;
 	struct store *scratch;
 	struct verify_cache *cache;
 	void (*on_table)(void *, const struct verify_table *);
 	void *context;
+	struct arena *arena;
+	struct lost_table *lost;
 	bool is_equal;
 };
 
+static void add_lost(void *context, struct span table, const char *sentence)
+{
+	struct verify_all *all = context;
+	struct lost_table *lost = arena_alloc(all->arena, sizeof(*lost));
+
+	*lost = (struct lost_table){ arena_copy(all->arena, table), arena_string(all->arena, span_of(sentence)), all->lost };
+	all->lost = lost;
+}
+
+static const struct lost_table *lost_find(const struct verify_all *all, struct span table)
+{
+	const struct lost_table *lost = all->lost;
+
+	while (lost && !span_equal(lost->table, table))
+		lost = lost->next;
+	return lost;
+}
+
 static bool one_verify(struct verify_all *all, const struct table_schema *schema, struct error *err)
 {
+	const struct lost_table *lost = lost_find(all, schema->name);
 	struct verify verify = { .store = all->scratch, .arena = arena_new(64u << 10) };
-	bool is_fine;
+	bool is_fine = true;
 
 	verify.table = schema->name;
 	verify.changelog = changelog_name(verify.arena, schema->name);
-	verify_cache_clear(all->cache);
-	/* One transaction, so that watermark, rows and changes are of one moment. */
-	is_fine = store_exec(all->scratch, "BEGIN", err) && table_verify(&verify, err);
-	store_rollback(all->scratch);
+	verify.difference = lost ? lost->sentence : NULL;
+	if (!lost) {
+		verify_cache_clear(all->cache);
+		/* One transaction, so that watermark, rows and changes are of one moment. */
+		is_fine = store_exec(all->scratch, "BEGIN", err) && table_verify(&verify, err);
+		store_rollback(all->scratch);
+	}
 	if (is_fine && !table_report(all->setup, &verify, all->on_table, all->context))
 		all->is_equal = false;
 	arena_free(verify.arena);
@@ -231,6 +261,9 @@ static bool one_verify(struct verify_all *all, const struct table_schema *schema
 static bool tables_verify(struct verify_all *all, const struct catalog_table *tables, size_t count, struct error *err)
 {
 	for (size_t i = 0; i < count; i++) {
+		/* Without a file there is nothing to compare but what is lost. */
+		if (!all->scratch && !lost_find(all, tables[i].schema.name))
+			continue;
 		if (tables[i].schema.key_count && !one_verify(all, &tables[i].schema, err))
 			return because(err, "verifying table '%.*s'", SPAN_ARG(tables[i].schema.name));
 	}
@@ -268,22 +301,21 @@ bool verify_run(const struct sink_setup *setup, void (*on_table)(void *, const s
                 bool *out_equal, struct error *err)
 {
 	struct verify_all all = { .setup = setup, .on_table = on_table, .context = context, .is_equal = true };
-	struct arena *arena;
 	struct catalog_table *tables;
 	size_t count;
-	bool is_there, is_fine;
+	bool is_there = false, is_fine;
 
 	if (setup->options->replication_mode != REPLICATION_MERGE)
 		return fail(err, ERROR_CONFIG, "no_changelog", "job '%s' has no replica that is made from a changelog",
 		            setup->options->name);
-	arena = arena_new(64u << 10);
-	is_fine = catalog_read(setup, arena, &tables, &count, err) && replica_file(setup, &is_there, err);
-	if (is_fine && is_there) {
-		all.scratch = scratch_open(setup, &all.cache, err);
-		is_fine = all.scratch && tables_verify(&all, tables, count, err);
-		store_close(all.scratch);
-	}
-	arena_free(arena);
+	all.arena = arena_new(64u << 10);
+	is_fine = catalog_read(setup, all.arena, &tables, &count, err) && replica_file(setup, &is_there, err) &&
+	          warehouse_lost(setup, add_lost, &all, err);
+	if (is_fine && is_there)
+		is_fine = (all.scratch = scratch_open(setup, &all.cache, err)) != NULL;
+	is_fine = is_fine && tables_verify(&all, tables, count, err);
+	store_close(all.scratch);
+	arena_free(all.arena);
 	if (is_fine)
 		*out_equal = all.is_equal;
 	return is_fine;

@@ -58,13 +58,18 @@ static bool waiting_look(struct merger *merger, struct span name, int64_t waterm
 static bool table_waiting(struct merger *merger, const struct catalog_table *table, struct waiting *out,
                           struct error *err)
 {
-	int64_t watermark;
+	OWNED(text) ignored = text_new(256);
+	struct standing standing;
 
 	*out = (struct waiting){ 0 };
 	if (!table->schema.key_count)
 		return true;
-	if (!merger_watermark(merger, table->schema.name, &watermark, err) ||
-	    !waiting_look(merger, table->schema.name, watermark, out, err))
+	if (!standing_read(merger->replica_store, table->schema.name, merger->catalog, &standing, err))
+		return false;
+	/* It waits for somebody, not for us. */
+	if (replica_is_lost(&merger->setup, table, &standing, ignored))
+		return true;
+	if (!waiting_look(merger, table->schema.name, standing.watermark, out, err))
 		return false;
 	if (out->changes < 0)
 		return fail(err, ERROR_BUG, "replica_ahead", "table '%.*s': its replica has merged %" PRId64 " changes more than "

@@ -31,10 +31,12 @@ struct fetch {
 
 struct merger {
 	struct store *replica_store, *changelog_store;
+	bool is_relaxed;                       /* the replica's file is synced at checkpoints and when it settles */
 	struct arena *catalog;                 /* tables as of the last look */
 	struct catalog_table *tables;
 	size_t table_count;
 	char *job, *changelog_dataset;
+	struct sink_setup setup;               /* the witnesses; lent until close */
 	struct merge_limits limits;
 	struct sieve sieve;
 	struct arena *rows;                    /* of one chunk */

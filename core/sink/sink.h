@@ -21,11 +21,20 @@ struct sink {
 	const struct sink_ops *ops;
 };
 
+/* What a job's store remembers of the warehouse: a file that knows less is missing, or an older copy. */
+struct witness {
+	const char *table;          /* "": the job's position; else a replica table */
+	const char *identity;       /* of the changelog that the replica was made from */
+	int64_t level;              /* commits of the job; changes that the replica has merged */
+};
+
 struct sink_setup {
 	const struct job_options *options;
 	const char *warehouse;      /* folder of the local warehouse */
 	const char *incarnation;    /* random identity of this job's store (dlq), kept beside the position */
 	int64_t cache_bytes;        /* this connection's share of localCacheBytes */
+	const struct witness *witnesses; /* of this job and these datasets, sorted by table; lent until close */
+	size_t witness_count;
 };
 
 /* What the destination knows of the job. Lent until close. */
@@ -33,6 +42,7 @@ struct sink_state {
 	bool is_known;                           /* the job has committed here before */
 	const char *incarnation;                 /* as stored then */
 	struct source_position position;
+	int64_t commits;                         /* made here since the job began, or began anew; 0: not counted */
 	const struct table_schema *const *tables; /* index = table number, the same in every run */
 	const struct ledger *ledgers;            /* table_count + 1 entries, the last for table "-" */
 	size_t table_count;
@@ -55,7 +65,8 @@ struct sink_ops {
 	               struct error *);
 	void (*rollback)(struct sink *);
 
-	/* --from-start: forgets position and ledger, keeps tables. */
+	/* --from-start: forgets position and ledger, keeps tables. Where commits are missing the changelogs that are left
+	 * become others: no replica goes on as if nothing had been lost. */
 	bool (*forget)(struct sink *, struct error *);
 	void (*close)(struct sink *);
 };
@@ -89,6 +100,10 @@ struct merger *merger_open(const struct sink_setup *, struct error *);
 bool merger_step(struct merger *, const char *table, struct merge_result *out, struct error *);
 /* Empties one replica table and makes it again from the whole changelog, in one transaction. */
 bool merger_rebuild(struct merger *, const char *table, struct merge_result *out, struct error *);
+/* Brings what has been merged to the disk, and tells of each replica up to which change: from now on its file knows no
+ * less. Texts are lent for the call. */
+bool merger_settle(struct merger *, void (*on_replica)(void *context, const struct witness *replica), void *context,
+                   struct error *);
 /* Changes that wait, over all tables. */
 bool merger_waiting(struct merger *, uint64_t *out_changes, struct error *);
 void merger_close(struct merger *);
@@ -103,6 +118,11 @@ struct verify_table {
 };
 bool verify_run(const struct sink_setup *, void (*on_table)(void *, const struct verify_table *), void *context,
                 bool *out_equal, struct error *);
+
+/* Replicas that are missing, older than the witnesses say, or made from another changelog; the sentence says which.
+ * They are not merged until they are made again. Names are plain; texts are lent for the call. */
+bool warehouse_lost(const struct sink_setup *, void (*on_lost)(void *context, struct span table, const char *sentence),
+                    void *context, struct error *);
 
 /* Is there a change of this key that is newer than `position`? For `newer` of a dead letter. */
 bool warehouse_has_newer(const struct sink_setup *, const char *table, struct span key,

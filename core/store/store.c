@@ -184,8 +184,19 @@ bool store_begin(struct store *store, struct error *err)
 	return store_exec(store, "BEGIN IMMEDIATE", err);
 }
 
+/* A file that was removed or exchanged takes every write and keeps none. */
+static bool store_is_gone(struct store *store)
+{
+	int has_moved = 0;
+
+	return sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved) == SQLITE_OK && has_moved;
+}
+
 bool store_commit(struct store *store, struct error *err)
 {
+	if (store_is_gone(store))
+		return fail(err, ERROR_BUG, "state_gone", "the %s '%s' was removed or exchanged while it was open; nothing was "
+		            "written", store->kind->what, store->path);
 	return store_exec(store, "COMMIT", err);
 }
 

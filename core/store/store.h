@@ -60,7 +60,7 @@ struct span store_text(sqlite3_stmt *stmt, int column);  /* lent until the next 
 struct span store_blob(sqlite3_stmt *stmt, int column);
 
 bool store_begin(struct store *store, struct error *err);    /* BEGIN IMMEDIATE */
-bool store_commit(struct store *store, struct error *err);
+bool store_commit(struct store *store, struct error *err);   /* `state_gone` if the name is another file's by now */
 void store_rollback(struct store *store);
 
 #endif

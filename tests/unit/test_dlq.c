@@ -907,6 +907,38 @@ static void reader_looks_while_a_writer_keeps(void **state)
 	dlq_close(reader);
 }
 
+static void list_remembered(void *context, struct span table, struct span identity, int64_t level)
+{
+	text_add_format(context, "%.*s/%.*s/%d ", SPAN_ARG(table), SPAN_ARG(identity), (int)level);
+}
+
+static void assert_remembered(struct place *place, const char *dataset, const char *expected)
+{
+	struct error err = { 0 };
+	OWNED(text) all = text_new(1024);
+
+	assert_true(dlq_remembered(place->dlq, dataset, list_remembered, all, &err));
+	assert_string_equal(all->at, expected);
+}
+
+static void what_is_remembered_survives_a_restart_and_is_sorted(void **state)
+{
+	struct place *place = *state;
+	struct error err = { 0 };
+
+	assert_remembered(place, "shop", "");
+	assert_true(dlq_remember(place->dlq, "shop", "orders", "old", 7, &err));
+	assert_true(dlq_remember(place->dlq, "shop", "orders", "new", 3, &err));
+	assert_true(dlq_remember(place->dlq, "shop", "", "", 12, &err));
+	assert_true(dlq_remember(place->dlq, "shop", "carts", "c", 1, &err));
+	assert_true(dlq_remember(place->dlq, "shop_log", "", "", 13, &err));
+	open_store(place, DLQ_WRITE, "feed-1");
+	assert_remembered(place, "shop", "//12 carts/c/1 orders/new/3 ");
+	assert_true(dlq_forget(place->dlq, "shop", "", &err));
+	assert_remembered(place, "shop", "carts/c/1 orders/new/3 ");
+	assert_remembered(place, "shop_log", "//13 ");
+}
+
 static void missing_and_damaged_stores_are_said(void **state)
 {
 	struct place *place = *state;
@@ -958,6 +990,7 @@ int main(void)
 		TEST(timeline_and_notes_are_kept_once),
 		TEST(identity_and_job_state_survive_a_restart),
 		TEST(reader_looks_while_a_writer_keeps),
+		TEST(what_is_remembered_survives_a_restart_and_is_sorted),
 		TEST(missing_and_damaged_stores_are_said),
 	};
 

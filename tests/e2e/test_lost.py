@@ -1,0 +1,240 @@
+"""Files of the warehouse that vanish, or are older than what was confirmed: said, found, and made again only when asked."""
+import os
+import shutil
+import sqlite3
+import time
+
+import test_replay
+import weir
+
+
+def rows(first, last, table="t"):
+    return weir.feed([weir.event({"id": i, "n": i}, table=table, lsn=100 + i) for i in range(first, last)], weir.id_key)
+
+
+def take(home, dataset):
+    """Removes a dataset's file; gives a copy of it."""
+    kept = home.file("kept-" + dataset)
+    shutil.rmtree(kept, ignore_errors=True)
+    os.mkdir(kept)
+    for tail in ("", "-wal", "-shm"):
+        if os.path.exists(home.warehouse(dataset) + tail):
+            shutil.move(home.warehouse(dataset) + tail, kept)
+    return kept
+
+
+def put(home, dataset, kept):
+    take_away = [home.warehouse(dataset) + tail for tail in ("", "-wal", "-shm")]
+    for path in take_away:
+        if os.path.exists(path):
+            os.unlink(path)
+    for name in os.listdir(kept):
+        shutil.copy(os.path.join(kept, name), os.path.dirname(home.warehouse(dataset)))
+
+
+def copy_of(home, dataset):
+    kept = take(home, dataset)
+    put(home, dataset, kept)
+    return home.file(shutil.move(kept, home.file("copy-" + dataset)))
+
+
+def mismatch_everywhere(home):
+    for words in (("run", "shop.json", "--until-idle"), ("tables",), ("status",), ("job", "list"), ("verify", "shop"), ("merge", "shop"),
+                  ("merge", "shop", "t", "--rebuild"), ("dlq", "groups")):
+        r = home.run(*words, "--json")
+        assert r.code == 70 and r.error["code"] == "ledger_mismatch" and "--from-start" in r.error["message"], (words, r)
+
+
+MODES = ({}, {"replicationMode": "changelog", "replicaDataset": None}, {"replicationMode": "upsert", "changeLogDataset": None},
+         {"changeLogDataset": "shop"})
+
+
+def main_dataset(mode):
+    return "shop" if mode.get("replicationMode") == "upsert" or mode.get("changeLogDataset") == "shop" else "shop_log"
+
+
+def test_a_lost_file_that_holds_the_position_is_a_mismatch_until_the_loss_is_accepted():
+    for mode in MODES:
+        with weir.Home() as home:
+            dataset = main_dataset(mode)
+            home.replicate(home.write("feed", rows(0, 20)), **mode)
+            kept = take(home, dataset)
+            mismatch_everywhere(home)
+            assert not os.path.exists(home.warehouse(dataset)) or home.sql("select count(*) from _weir_position", dataset) == [(0,)]
+            put(home, dataset, kept)
+            assert home.run("run", "shop.json", "--until-idle").code == 0, mode
+            take(home, dataset)
+            r = home.run("run", "shop.json", "--until-idle", "--from-start", "--json")
+            assert r.last["received"] == 20 and r.last["written"] == 20, (mode, r)
+            if "replicationMode" not in mode:
+                replica_is_lost(home, "another changelog" if dataset == "shop_log" else "missing", r)
+                rebuild(home)
+            assert home.run("run", "shop.json", "--until-idle").code == 0, mode
+            assert home.run("tables").code == 0
+
+
+def test_an_older_copy_is_a_mismatch():
+    for mode in MODES:
+        with weir.Home() as home:
+            dataset = main_dataset(mode)
+            feed = home.write("feed", rows(0, 20))
+            home.replicate(feed, **mode)
+            old = copy_of(home, dataset)
+            with open(feed, "a") as f:
+                f.write(rows(20, 30))
+            home.replicate(feed, **mode)
+            put(home, dataset, old)
+            mismatch_everywhere(home)
+            r = home.run("run", "shop.json", "--until-idle", "--from-start", "--json")
+            assert r.last["received"] == 30, (mode, r)
+            if "replicationMode" not in mode:
+                replica_is_lost(home, "another changelog", r)
+                rebuild(home)
+                home.verify()
+            assert home.run("run", "shop.json", "--until-idle").code == 0, mode
+
+
+def test_an_older_copy_from_before_a_replay_is_a_mismatch():
+    """The replay has moved no position and no counter; its rows are gone with the copy all the same."""
+    with weir.Home() as home:
+        _, group, _ = test_replay.rejected(home)
+        old = copy_of(home, "shop_log")
+        assert test_replay.replay(home, group)["done"] == 20
+        put(home, "shop_log", old)
+        r = home.run("run", "shop.json", "--until-idle", "--json")
+        assert r.code == 70 and r.error["code"] == "ledger_mismatch", r
+
+
+def replica_is_lost(home, word, run, table="t"):
+    (mine,) = [x for x in run.last["tables"] if x["table"] == "shop." + table]
+    assert run.code == 1 and mine["state"] == "needs you", run
+    (row,) = [x for x in home.run("tables", "--json").lines if x["table"] == "shop." + table]
+    assert row["state"] == "needs you" and row["notes"][0]["code"] == "replica_lost" and word in row["notes"][0]["text"], row
+    (line,) = home.run("status", "--json").lines
+    assert line["worst"] == "needs you", line
+    why = home.run("why", table, "--json")
+    assert why.code == 1 and why.last["code"] == "replica_lost" and "weir merge" in why.last["next"][-1], why
+    r = home.run("verify", "shop", "--json")
+    assert r.code == 1 and r.last["equal"] is False, r
+    assert [x["table"] for x in r.lines[:-1] if not x["equal"] and word in x["first_difference"]].count("shop." + table) == 1, r
+    r = home.run("merge", "shop", "--json")
+    assert r.code == 78 and r.error["code"] == "replica_lost" and "--rebuild" in r.error["message"], r
+
+
+def rebuild(home, table="t"):
+    r = home.run("merge", "shop", table, "--rebuild", "--json")
+    assert r.code == 0, r
+    home.verify()
+    assert all(x["state"] == "ok" for x in home.run("tables", "--json").lines if x["table"] != "-")
+
+
+def test_a_lost_replica_needs_somebody_and_the_rest_goes_on():
+    with weir.Home() as home:
+        feed = home.write("feed", rows(0, 20) + rows(0, 7, "other"))
+        home.replicate(feed)
+        kept = take(home, "shop")
+        with open(feed, "a") as f:
+            f.write(rows(20, 30) + rows(0, 3, "new"))
+        r = home.run("run", "shop.json", "--until-idle", "--json")
+        assert r.last["received"] == 40, r
+        replica_is_lost(home, "missing", r)
+        replica_is_lost(home, "missing", r, "other")
+        assert home.sql("select count(*) from new") == [(3,)]
+        assert home.sql("select count(*) from sqlite_master where name = 't'") == [(0,)]
+        r = home.run("journal", "--job", "shop", "--json")
+        assert [x["table"] for x in r.lines if x["kind"] == "event" and x["code"] == "replica_lost"] == ["shop.t", "shop.other"], r
+        home.run("merge", "shop", "t", "--rebuild")
+        rebuild(home, "other")
+        assert home.sql("select count(*) from t") == [(30,)]
+        assert home.run("run", "shop.json", "--until-idle").code == 0
+        # The file that was taken away comes back: an older copy now.
+        put(home, "shop", kept)
+        r = home.run("run", "shop.json", "--until-idle", "--json")
+        replica_is_lost(home, "older copy", r)
+        replica_is_lost(home, "missing", r, "new")
+        home.run("merge", "shop", "t", "--rebuild")
+        rebuild(home, "new")
+
+
+def test_a_replica_is_merged_on_only_where_it_was():
+    """Every older state of the file, at every later one."""
+    with weir.Home() as home:
+        feed = home.write("feed", "")
+        copies = []
+        for step in range(4):
+            with open(feed, "a") as f:
+                f.write(rows(step * 10, step * 10 + 10))
+            home.replicate(feed)
+            for older in copies:
+                newest = copy_of(home, "shop")
+                put(home, "shop", older)
+                replica_is_lost(home, "older copy", home.run("run", "shop.json", "--until-idle", "--json"))
+                shutil.rmtree(home.file("kept-shop"), ignore_errors=True)
+                put(home, "shop", newest)
+                shutil.rmtree(newest)
+                home.verify()
+                assert home.run("run", "shop.json", "--until-idle").code == 0
+            copies.append(shutil.move(copy_of(home, "shop"), home.file("copy%d" % step)))
+
+
+def test_files_of_the_first_version_go_on():
+    with weir.Home() as home:
+        feed = home.write("feed", rows(0, 20))
+        home.replicate(feed)
+        for path in (home.warehouse("shop"), home.warehouse("shop_log")):
+            with sqlite3.connect(path) as db:
+                for table, column in (("_weir_position", "commits"), ("_weir_tables", "identity"), ("_weir_replica", "made_from")):
+                    db.execute("alter table %s drop column %s" % (table, column))
+                db.execute("pragma user_version = 1")
+        with sqlite3.connect(os.path.join(home.state, "jobs", "shop.db")) as db:
+            db.execute("drop table remembered")
+            db.execute("pragma user_version = 1")
+        with open(feed, "a") as f:
+            f.write(rows(20, 30))
+        assert home.replicate(feed)["received"] == 30
+        home.verify()
+        take(home, "shop")
+        replica_is_lost(home, "missing", home.run("run", "shop.json", "--until-idle", "--json"))
+
+
+def test_a_file_that_goes_away_under_a_running_job_is_said_before_anything_is_confirmed():
+    for dataset, lost in (("shop_log", "ledger_mismatch"), ("shop", "replica_lost"), (None, "ledger_mismatch")):
+        with weir.Home() as home:
+            feed = home.write("feed", rows(0, 20))
+            home.run("job", "create", home.job(feed, updateFrequencySecs=1))
+            home.run("start", "shop")
+            until(home, lambda: os.path.exists(home.warehouse()) and home.sql("select count(*) from sqlite_master where name='t'") == [(1,)])
+            if dataset:
+                kept = take(home, dataset)
+            else:
+                os.rename(os.path.join(home.state, "jobs", "shop.db"), home.file("kept.db"))
+            with open(feed, "a") as f:
+                f.write(rows(20, 30) + '{"data":{"op":"c"}}\n')
+            until(home, lambda: b"state_gone" in home.run("logs", "--job", "shop").out)
+            until(home, lambda: not home.run("engine", "status", "--json").last["running_jobs"])
+            home.run("engine", "stop")
+            if dataset == "shop":
+                r = home.run("run", "shop.json", "--until-idle", "--json")
+                replica_is_lost(home, "missing", r)
+                rebuild(home)
+            else:
+                mismatch = home.run("run", "shop.json", "--until-idle", "--json")
+                assert mismatch.code == 70 and mismatch.error["code"] == lost, mismatch
+                if dataset:
+                    put(home, dataset, kept)
+                else:
+                    for tail in ("", "-wal", "-shm"):
+                        if os.path.exists(os.path.join(home.state, "jobs", "shop.db" + tail)):
+                            os.unlink(os.path.join(home.state, "jobs", "shop.db" + tail))
+                    os.rename(home.file("kept.db"), os.path.join(home.state, "jobs", "shop.db"))
+            r = home.run("run", "shop.json", "--until-idle", "--json")
+            assert r.code == 1 and r.last["received"] == 31 and r.last["dead_lettered"] == 1 and r.last["balanced"], r
+            home.verify()
+            assert home.sql("select count(*) from t") == [(30,)]
+
+
+def until(home, is_so):
+    end = time.monotonic() + 20
+    while not is_so():
+        assert time.monotonic() < end, home.run("logs").out[-2000:]
+        time.sleep(0.02)
