@@ -123,6 +123,7 @@ static void sweep_session(struct session *session, int64_t now_ms)
 	}
 	if (!session->has_greeted && now_ms > session->hello_until_ms)
 		session->is_closing = true;
+	session_refuse_half(session, now_ms);
 	if (is_served(session))
 		session->is_closing = true;
 	if (!session->is_closing && (is_deaf(session, now_ms) || atomic_load(&session->out.is_broken)))

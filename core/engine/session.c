@@ -5,6 +5,8 @@
  */
 #include "engine/session_private.h"
 
+#include "base/clock.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -126,13 +128,37 @@ static void look_ahead(struct session *session)
 	session->looked = (size_t)(at - session->buffer);
 }
 
+static void refuse_line(struct session *session, const struct error *err)
+{
+	session_post_error(session, 0, err);
+	session->is_closing = true;
+}
+
 static void refuse_long_line(struct session *session)
 {
 	struct error err = { 0 };
 
 	fail(&err, ERROR_USAGE, "bad_frame", "a line is longer than %u bytes", FRAME_BYTES_MAX);
-	session_post_error(session, 0, &err);
-	session->is_closing = true;
+	refuse_line(session, &err);
+}
+
+/* Since when the rest of a line is waited for. Behind a call lines wait for us, not we for them. */
+static void note_half_line(struct session *session, bool has_taken)
+{
+	if (session->call || !session->used)
+		session->half_since_ms = 0;
+	else if (has_taken || !session->half_since_ms)
+		session->half_since_ms = clock_mono_ms();
+}
+
+void session_refuse_half(struct session *session, int64_t now_ms)
+{
+	struct error err = { 0 };
+
+	if (session->is_closing || !session->half_since_ms || now_ms - session->half_since_ms <= LINE_WAIT_MS)
+		return;
+	fail(&err, ERROR_USAGE, "bad_frame", "a line was begun and not ended within %d seconds", LINE_WAIT_MS / 1000);
+	refuse_line(session, &err);
 }
 
 void session_take_lines(struct session *session)
@@ -158,4 +184,5 @@ void session_take_lines(struct session *session)
 	/* Calls that wait behind a running one may be many; one line may not be longer than this. */
 	if (session->used > FRAME_BYTES_MAX && !memchr(session->buffer, '\n', session->used))
 		refuse_long_line(session);
+	note_half_line(session, taken > 0);
 }

@@ -7,6 +7,7 @@
 
 #define SUBSCRIPTIONS_MAX 64
 #define CANCELS_KEPT 16
+#define LINE_WAIT_MS (60 * 1000) /* clients write whole lines */
 
 struct subscription {
 	enum topic_id topic;
@@ -34,6 +35,7 @@ struct session {
 	enum access access;
 	struct peer peer;
 	int64_t hello_until_ms;
+	int64_t half_since_ms;      /* the rest of a line is waited for; 0: it is not */
 	char *buffer;
 	size_t used, room;
 	size_t looked;              /* of `used`: lines that wait behind a call and were searched for a cancel */
@@ -70,6 +72,8 @@ bool session_send(struct session *session, json_t *object);
 
 /* Whole lines of the buffer, up to one that begins a call; behind a running call only cancels are taken. */
 void session_take_lines(struct session *session);
+/* Ends a session that began a line and does not end it: its place is somebody else's. */
+void session_refuse_half(struct session *session, int64_t now_ms);
 /* A frame with 'call': subscriptions are answered here, anything else in a thread of its own. */
 void session_start_call(struct session *session, const json_t *frame);
 /* Waits for the call's thread. */
