@@ -153,10 +153,14 @@ struct client *client_start(const struct home *home, const struct client_hooks *
 			return NULL;
 		failure = (struct error){ 0 };
 	}
-	if (client)
+	if (client) {
 		*out_has_started = start.has_started;
-	else
-		*err = start.busy.kind != ERROR_NONE && is_code(&failure, "engine_not_running") ? start.busy : failure;
+	} else if (start.busy.kind != ERROR_NONE && is_code(&failure, "engine_not_running")) {
+		*err = start.busy;
+		because(err, "no engine answers on '%s'", home->socket);
+	} else {
+		*err = failure;
+	}
 	return client;
 }
 

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 
 import weir
 
@@ -163,7 +164,9 @@ def test_completion_knows_jobs_and_groups_and_starts_no_engine():
 
 
 FAKES = {
-    "systemctl": '#!/bin/sh\necho "systemctl $*" >>"$CALLS"\n[ -e "$UNIT_WORKS" ] || exit 5\n"$ENGINE" --serve </dev/null >/dev/null 2>&1 &\n',
+    "systemctl": '#!/bin/sh\necho "systemctl $*" >>"$CALLS"\n[ -e "$UNIT_WORKS" ] || exit 5\n'
+                 'if [ "$2" = is-active ]; then grep -qs "^State:.[^Z]" "/proc/$(cat "$UNIT_WORKS")/status"; exit; fi\n'
+                 '"$ENGINE" --serve </dev/null >/dev/null 2>&1 &\necho $! >"$UNIT_WORKS"\n',
     "loginctl": '#!/bin/sh\necho "loginctl $*" >>"$CALLS"\ncat "$LINGER"\n',
     "busctl": '#!/bin/sh\necho "busctl $*" >>"$CALLS"\necho "b true"\n',
 }
@@ -215,6 +218,18 @@ def test_the_unit_is_started_where_it_outlives_the_login():
             home.env["WEIR_HOME"] = home.state = home.file("other")
             assert home.run("tables").code == 0
             assert not [c for c in home.calls() if c.startswith("systemctl")]
+
+
+def test_a_unit_that_ends_again_does_not_hide_the_reason():
+    with Copy() as copy:
+        copy.install(copy.file("p"))
+        with Login(copy.file("p/bin"), "yes") as home:
+            home.write("unit", "")
+            home.write(".local", "")
+            began = time.monotonic()
+            r = home.run("tables", "--json")
+            assert r.code == 78 and r.error["code"] == "not_a_folder", r
+            assert time.monotonic() - began < 5 and "systemctl --user is-active weird.service" in home.calls(), home.calls()
 
 
 def test_the_unit_is_one_that_systemd_reads():
