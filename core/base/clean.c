@@ -5,7 +5,7 @@
  */
 #include "base/clean.h"
 
-#include "base/utf8_private.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 

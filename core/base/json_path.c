@@ -5,7 +5,7 @@
  */
 #include "base/json_path.h"
 
-#include "base/utf8_private.h"
+#include "base/utf8.h"
 
 struct walk {
 	const char *at;

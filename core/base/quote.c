@@ -4,7 +4,7 @@
  */
 #include "base/clean.h"
 
-#include "base/utf8_private.h"
+#include "base/utf8.h"
 
 /* Harmless anywhere in a word of any shell. */
 static bool shell_is_bare(char c)

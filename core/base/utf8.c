@@ -3,7 +3,7 @@
  * U+10FFFF. Text is mostly ASCII, so that is passed over in large steps.
  */
 #include "base/clean.h"
-#include "base/utf8_private.h"
+#include "base/utf8.h"
 
 #define HIGH_BITS UINT64_C(0x8080808080808080)
 

@@ -56,6 +56,8 @@ void input_feed(struct input *input, const char *bytes, size_t len, int64_t now_
 bool input_next(struct input *input, int64_t now_ms, struct key_event *out);
 /* When to call again though nothing came, or -1. */
 int64_t input_due_ms(const struct input *input);
+/* The character of a key as UTF-8; empty for a key that is none. Valid until the next call. */
+struct span input_key_text(const struct key_event *event);
 /* The bytes of the event given last, as they came: for readline. */
 struct span input_raw(const struct input *input);
 

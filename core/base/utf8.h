@@ -1,6 +1,6 @@
-/* One step through UTF-8 that may be broken; for the cleaners of base/ only. */
-#ifndef WEIR_BASE_UTF8_PRIVATE_H
-#define WEIR_BASE_UTF8_PRIVATE_H
+/* One step through UTF-8 that may be broken. */
+#ifndef WEIR_BASE_UTF8_H
+#define WEIR_BASE_UTF8_H
 
 #include "base/span.h"
 
