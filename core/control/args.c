@@ -51,45 +51,85 @@ static bool is_number_word(const char *word)
 	return strcmp(word, "N") == 0 || strcmp(word, "ID") == 0 || strcmp(word, "COUNT") == 0;
 }
 
-/* Splits "JOB [TABLE] [--group N] [--param NAME=VALUE ...]" into slots. */
+/* What a usage text says, word by word. */
+struct usage_reading {
+	struct usage_slot *slots;
+	size_t count;
+	bool is_inside;      /* of a bracket */
+	bool takes_value;    /* the flag that was read last may be followed by its value */
+	bool is_choice;      /* "--group N|--id N": the next one may stand in the last one's place */
+};
+
+static void usage_word(struct usage_reading *reading, const char *word)
+{
+	struct usage_slot *slot = &reading->slots[reading->count];
+
+	if (strcmp(word, "...") == 0) {
+		slot[-1].is_list = true;
+		return;
+	}
+	if (reading->takes_value && word[0] != '-') {
+		slot[-1].has_value = true;
+		slot[-1].is_number = is_number_word(word);
+		reading->takes_value = false;
+		return;
+	}
+	*slot = (struct usage_slot){ .is_optional = reading->is_inside || reading->is_choice, .is_number = is_number_word(word) };
+	name_slot(slot, word);
+	if (word[0] == '-')
+		copy_word(slot->flag, sizeof(slot->flag), word, strlen(word));
+	reading->takes_value = word[0] == '-';
+	reading->is_choice = false;
+	reading->count++;
+}
+
+/* Of several that exclude each other none must be there: the command itself says which it wants. */
+static void usage_choice(struct usage_reading *reading)
+{
+	reading->slots[reading->count - 1].is_optional = true;
+	reading->is_choice = true;
+	reading->takes_value = false;
+}
+
+/* "FILE|JOB" is one word, "N|--id" two. */
+static size_t usage_word_len(const char *usage)
+{
+	size_t len = strcspn(usage, " ]");
+	const char *choice = memmem(usage, len, "|--", 3);
+
+	return choice ? (size_t)(choice - usage) : len;
+}
+
+/* Splits "JOB [TABLE] --group N [--param NAME=VALUE ...]" into slots. */
 size_t usage_read(const char *usage, struct usage_slot slots[USAGE_WORDS])
 {
-	size_t count = 0;
-	bool is_optional = false;
+	struct usage_reading reading = { .slots = slots };
 
-	while (*usage && count < USAGE_WORDS) {
-		size_t len;
+	for (usage += strspn(usage, " "); *usage && reading.count < USAGE_WORDS; usage += strspn(usage, " ")) {
 		char word[64];
+		size_t len;
 
-		usage += strspn(usage, " ");
+		/* A bracket begins a new thing, whatever the last flag was. */
 		if (*usage == '[') {
-			is_optional = true;
+			reading.is_inside = true;
+			reading.takes_value = false;
 			usage++;
 		}
-		len = strcspn(usage, " ]");
+		len = usage_word_len(usage);
 		copy_word(word, sizeof(word), usage, len);
+		if (len)
+			usage_word(&reading, word);
 		usage += len;
-		if (strcmp(word, "...") == 0) {
-			slots[count - 1].is_list = true;
-		} else if (count && slots[count - 1].flag[0] && is_optional && word[0] != '-') {
-			slots[count - 1].has_value = true;
-			slots[count - 1].is_number = is_number_word(word);
-		} else if (len) {
-			slots[count] = (struct usage_slot){ .is_optional = is_optional, .is_number = is_number_word(word) };
-			name_slot(&slots[count], word);
-			if (word[0] == '-')
-				copy_word(slots[count].flag, sizeof(slots[count].flag), word, strlen(word));
-			count++;
+		if (*usage == '|') {
+			usage_choice(&reading);
+			usage++;
 		}
 		if (*usage == ']') {
-			is_optional = false;
+			reading.is_inside = reading.takes_value = false;
 			usage++;
-			/* A new bracket starts a new thing, whatever the last flag was. */
-			if (count && slots[count - 1].flag[0] && !slots[count - 1].has_value)
-				slots[count - 1].is_optional = true;
 		}
 	}
-	return count;
+	return reading.count;
 }
 
 static bool set_value(json_t *args, const struct usage_slot *slot, const char *text, struct error *err)
@@ -97,6 +137,10 @@ static bool set_value(json_t *args, const struct usage_slot *slot, const char *t
 	char *end;
 	long long number;
 
+	/* Nothing is called "": a script whose variable is empty would get an answer to another question. */
+	if (!*text)
+		return fail(err, ERROR_USAGE, "bad_argument", "an empty text is given for '%s'",
+		            slot->flag[0] ? slot->flag : slot->name);
 	if (slot->is_list) {
 		char list[48];
 		json_t *values;
@@ -115,13 +159,14 @@ static bool set_value(json_t *args, const struct usage_slot *slot, const char *t
 	}
 	errno = 0;
 	number = strtoll(text, &end, 10);
-	if (errno || !*text || *end || number < 0)
-		return fail(err, ERROR_USAGE, "bad_argument", "'%s' is no number (%s)", text, slot->name);
+	if (errno || *end || number < 0)
+		return fail(err, ERROR_USAGE, "bad_argument", "'%s' is given for '%s', a whole number is allowed", text,
+		            slot->flag[0] ? slot->flag : slot->name);
 	json_object_set_new(args, slot->name, json_integer(number));
 	return true;
 }
 
-static const struct usage_slot *find_flag(const struct usage_slot *slots, size_t count, const char *word, const char **out_value)
+static struct usage_slot *find_flag(struct usage_slot *slots, size_t count, const char *word, const char **out_value)
 {
 	size_t len = strcspn(word, "=");
 
@@ -133,11 +178,11 @@ static const struct usage_slot *find_flag(const struct usage_slot *slots, size_t
 	return NULL;
 }
 
-static bool take_flag(struct command_line *line, const struct usage_slot *slots, size_t count, int argc, char *const *argv,
+static bool take_flag(struct command_line *line, struct usage_slot *slots, size_t count, int argc, char *const *argv,
                       int *i, struct error *err)
 {
 	const char *value;
-	const struct usage_slot *slot = find_flag(slots, count, argv[*i], &value);
+	struct usage_slot *slot = find_flag(slots, count, argv[*i], &value);
 
 	if (strcmp(argv[*i], "--json") == 0)
 		return line->is_json = true;
@@ -146,6 +191,7 @@ static bool take_flag(struct command_line *line, const struct usage_slot *slots,
 	if (!slot)
 		return fail(err, ERROR_USAGE, "bad_argument", "'weir %s' has no option '%s'; it takes: %s",
 		            line->command->name, argv[*i], *line->command->args ? line->command->args : "nothing");
+	slot->is_optional = true; /* it is there */
 	if (!slot->has_value) {
 		if (value)
 			return fail(err, ERROR_USAGE, "bad_argument", "'%s' takes no value", slot->flag);
@@ -171,6 +217,22 @@ static struct usage_slot *next_word(struct usage_slot *slots, size_t count, size
 	slot = &slots[*from];
 	*from += !slot->is_list;
 	return slot;
+}
+
+/* Words that are missing are told with all of them, an option by itself. */
+static bool has_all(const struct command *command, struct usage_slot *slots, size_t count, size_t from,
+                    struct error *err)
+{
+	const struct usage_slot *word = next_word(slots, count, &from);
+
+	if (word && !word->is_optional)
+		return fail(err, ERROR_USAGE, "bad_argument", "'weir %s' needs %s", command->name, command->args);
+	for (size_t i = 0; i < count; i++) {
+		if (slots[i].flag[0] && !slots[i].is_optional)
+			return fail(err, ERROR_USAGE, "bad_argument", "'weir %s' needs %s; it takes: %s", command->name,
+			            slots[i].flag, command->args);
+	}
+	return true;
 }
 
 bool command_line_wants_json(int argc, char *const *argv)
@@ -208,10 +270,7 @@ static bool read_words(const struct command *command, int argc, char *const *arg
 			slot->is_optional = true; /* it is there */
 		}
 	}
-	slot = next_word(slots, count, &at);
-	if (slot && !slot->is_optional && !out->wants_help)
-		return fail(err, ERROR_USAGE, "bad_argument", "'weir %s' needs %s", command->name, command->args);
-	return true;
+	return out->wants_help || has_all(command, slots, count, at, err);
 }
 
 bool command_line_parse(const struct command *command, int argc, char *const *argv, struct command_line *out,

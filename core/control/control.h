@@ -98,7 +98,8 @@ char *frame_print(const json_t *object);
 char *json_line(const json_t *object);
 
 /*
- * Arguments. The table's usage text is the grammar: WORDs in order, then options; [..] may be missing. Gives the args
+ * Arguments. The table's usage text is the grammar: WORDs in order, then options; [..] may be missing, of --group N|--id N
+ * each may be, since the command says which it wants; what is given as "" is refused. Gives the args
  * object of the call: FILE|JOB and JOB become "job", TABLE "table", ID "id" (a number), --until-idle "until_idle",
  * --group N a number, a repeated one ("...") a list ("params"). --json and --help are everybody's.
  */
@@ -115,7 +116,7 @@ struct usage_slot {
 	char flag[40];      /* "--group", or "" for a word by its place */
 	bool has_value, is_number, is_list, is_optional;
 };
-/* Splits "JOB [TABLE] [--group N] [--param NAME=VALUE ...]" into slots; gives how many. */
+/* Splits "JOB [TABLE] --group N [--param NAME=VALUE ...]" into slots; gives how many. */
 size_t usage_read(const char *usage, struct usage_slot slots[USAGE_WORDS]);
 
 /* Finds the command in the first words ("dlq list"); *out_words tells how many. NULL: none. */
@@ -124,8 +125,8 @@ bool command_line_parse(const struct command *command, int argc, char *const *ar
                         struct error *err);
 /* Is there a --json among the words? For a line that cannot be read any further. */
 bool command_line_wants_json(int argc, char *const *argv);
-/* The last line of `weir run` for people. */
-bool run_result_text(const json_t *result, struct text *out);
+/* The last line of `weir run` for people, on a page of so many columns (base/page.h). */
+bool run_result_text(const json_t *result, size_t page, struct text *out);
 /* For stderr: the message and the next step, as text or as {"error":{..}}. Caller frees. */
 char *error_line(const struct error *err, const char *program, bool is_json);
 

@@ -1,9 +1,12 @@
 /* Results and errors in words, for stdout and stderr of both programs. */
 #include "base/clean.h"
+#include "base/page.h"
 #include "base/reason.h"
 #include "control/control.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static long long number(const json_t *object, const char *name)
 {
@@ -18,46 +21,41 @@ static const char *word(const json_t *object, const char *name)
 	return found ? found : "";
 }
 
-static void add_word(struct text *out, const json_t *object, const char *name)
+/* A line of its own behind what stands there, folded to the page. */
+static void add_folded(struct text *out, const char *text, size_t page, size_t indent)
 {
-	clean_text(out, span_of(word(object, name)));
+	OWNED(text) clean = text_new(1u << 20);
+
+	clean_text(clean, span_of(text));
+	text_add_format(out, "%*s", (int)indent, "");
+	page_fold(out, clean->at, page, indent, indent);
+	text_add_char(out, '\n');
 }
 
-static void add_notes(struct text *out, const json_t *notes, const char *indent)
+static void add_notes(struct text *out, const json_t *notes, size_t page)
 {
 	size_t i;
 	json_t *note;
 
 	json_array_foreach(notes, i, note) {
-		text_add(out, indent);
-		add_word(out, note, "code");
-		text_add(out, ": ");
-		add_word(out, note, "text");
-		text_add_char(out, '\n');
+		OWNED(text) line = text_new(1u << 20);
+
+		text_add_format(line, "%s: %s", word(note, "code"), word(note, "text"));
+		add_folded(out, line->at, page, 2);
 	}
 }
 
-static void add_table(struct text *out, const json_t *table, int width)
-{
-	size_t before = out->len;
+static const struct page_column result_columns[] = {
+	{ "TABLE", 5, 16, 0, false },    { "RECEIVED", 10, 8, 3, true }, { "WRITTEN", 10, 8, 4, true },
+	{ "FILTERED", 9, 8, 1, true },   { "LETTERS", 8, 7, 0, true },   { "PARKED", 7, 6, 2, true },
+	{ " STATE", 12, 10, 0, false },
+};
+#define RESULT_COLUMNS (sizeof(result_columns) / sizeof(result_columns[0]))
 
-	add_word(out, table, "table");
-	while (out->len - before < (size_t)width)
-		text_add_char(out, ' ');
-	text_add_format(out, " %10lld %10lld %9lld %8lld %7lld  ", number(table, "received"), number(table, "written"),
-	                number(table, "filtered"), number(table, "dead_lettered"), number(table, "parked"));
-	if (strcmp(word(table, "state"), "needs you") == 0)
-		text_add(out, "NEEDS YOU");
-	else
-		add_word(out, table, "state");
-	text_add_char(out, '\n');
-	add_notes(out, json_object_get(table, "notes"), "  ");
-}
-
-bool run_result_text(const json_t *result, struct text *out)
+/* The first column is as wide as the longest name, within reason. */
+static int name_width(const json_t *tables)
 {
-	const json_t *tables = json_object_get(result, "tables");
-	int width = 5;
+	int width = result_columns[0].width;
 	size_t i;
 	json_t *table;
 
@@ -66,22 +64,61 @@ bool run_result_text(const json_t *result, struct text *out)
 
 		width = length > width && length <= 40 ? length : width;
 	}
-	text_add_format(out, "%-*s %10s %10s %9s %8s %7s  %s\n", width, "TABLE", "RECEIVED", "WRITTEN", "FILTERED",
-	                "LETTERS", "PARKED", "STATE");
+	return width;
+}
+
+static void add_table(struct text *out, const struct page_list *list, const json_t *table)
+{
+	static const char *const members[] = { "received", "written", "filtered", "dead_lettered", "parked" };
+	const char *state = word(table, "state");
+	char numbers[5][24], shown[64];
+	const char *cells[RESULT_COLUMNS] = { word(table, "table"), [RESULT_COLUMNS - 1] = shown };
+
+	for (size_t i = 0; i < 5; i++) {
+		snprintf(numbers[i], sizeof(numbers[i]), "%lld", number(table, members[i]));
+		cells[i + 1] = numbers[i];
+	}
+	snprintf(shown, sizeof(shown), " %s", strcmp(state, "needs you") == 0 ? "NEEDS YOU" : state);
+	page_list_row(list, cells, out);
+	add_notes(out, json_object_get(table, "notes"), list->page);
+}
+
+static void add_ledger(struct text *out, const json_t *result, size_t page)
+{
+	OWNED(text) line = text_new(1024);
+
+	text_add_format(line,
+	                "ledger %s: received %lld = written %lld + filtered %lld + dead-lettered %lld + parked %lld "
+	                "+ in flight %lld",
+	                json_is_true(json_object_get(result, "balanced")) ? "balanced" : "DOES NOT BALANCE",
+	                number(result, "received"), number(result, "written"), number(result, "filtered"),
+	                number(result, "dead_lettered"), number(result, "parked"), number(result, "in_flight"));
+	add_folded(out, line->at, page, 0);
+}
+
+bool run_result_text(const json_t *result, size_t page, struct text *out)
+{
+	const json_t *tables = json_object_get(result, "tables");
+	struct page_column columns[RESULT_COLUMNS];
+	struct page_list list;
+	OWNED(text) verdict = text_new(4096);
+	size_t i;
+	json_t *table;
+
+	memcpy(columns, result_columns, sizeof(columns));
+	columns[0].width = name_width(tables);
+	if (columns[0].width < columns[0].least)
+		columns[0].least = columns[0].width;
+	page_list_fit(&list, columns, RESULT_COLUMNS, page);
+	page_list_head(&list, out);
 	json_array_foreach(tables, i, table)
-		add_table(out, table, width);
-	text_add(out, "\njob ");
-	add_word(out, result, "job");
-	text_add(out, ": ");
-	add_word(out, result, "state");
+		add_table(out, &list, table);
+	text_add_format(verdict, "job %s: %s", word(result, "job"), word(result, "state"));
 	text_add_char(out, '\n');
-	add_notes(out, json_object_get(result, "notes"), "  ");
-	return text_add_format(out,
-	                       "ledger %s: received %lld = written %lld + filtered %lld + dead-lettered %lld + parked %lld "
-	                       "+ in flight %lld\n",
-	                       json_is_true(json_object_get(result, "balanced")) ? "balanced" : "DOES NOT BALANCE",
-	                       number(result, "received"), number(result, "written"), number(result, "filtered"),
-	                       number(result, "dead_lettered"), number(result, "parked"), number(result, "in_flight"));
+	add_folded(out, verdict->at, page, 0);
+	add_notes(out, json_object_get(result, "notes"), page);
+	add_ledger(out, result, page);
+	return !out->is_full;
 }
 
 char *error_line(const struct error *err, const char *program, bool is_json)

@@ -204,6 +204,9 @@ void metrics_free(struct job_metrics *metrics);
 /* The registered options of a job, or of a file ("a/b.json", "x.json"): `job_unknown`, `bad_job_file`... */
 struct job_options *job_load(const struct home *home, const char *name_or_file, const char *const *overrides,
                              size_t override_count, struct error *err);
+/* The same of a registered job alone: a word that can be no job's name is `job_unknown`, never a file of the engine's
+ * working folder. */
+struct job_options *job_load_named(const struct home *home, const char *name, struct error *err);
 bool job_is_registered(const struct home *home, const char *name, struct error *err); /* `job_unknown` */
 /* Registers under its name; `job_differs` unless it is the same, has never run, or `replace`. */
 bool job_register(const struct home *home, const struct job_options *options, bool replace, struct error *err);

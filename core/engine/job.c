@@ -1,4 +1,6 @@
 /* Jobs: their registered files, and which of them run here. */
+#include "base/arena.h"
+#include "base/clean.h"
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/file.h"
@@ -42,13 +44,51 @@ static char *job_path(const struct home *home, const char *name_or_file)
 	return memory_string(name_or_file);
 }
 
+/* The nearest of the registered names is what was meant, mostly; also by a file's name where a job's belongs. */
+static bool job_unknown(const struct home *home, const char *name, struct error *err)
+{
+	json_t *known = job_names(home);
+	const char **names = memory_zalloc((json_array_size(known) + 1) * sizeof(*names));
+	const char *slash = strrchr(name, '/'), *near;
+	char *plain = memory_string(slash ? slash + 1 : name);
+	size_t i;
+	json_t *each;
+
+	plain[strcspn(plain, ".")] = '\0';
+	json_array_foreach(known, i, each)
+		names[i] = json_string_value(each);
+	near = nearest_word(plain, names, json_array_size(known));
+	fail(err, ERROR_CONFIG, "job_unknown", "there is no job '%.100s'%s%s%s", name, near ? "; did you mean '" : "",
+	     near ? near : "", near ? "'?" : "");
+	free(names);
+	free(plain);
+	json_decref(known);
+	return false;
+}
+
 bool job_is_registered(const struct home *home, const char *name, struct error *err)
 {
 	char *path = registered_path(home, name);
-	bool exists = access(path, F_OK) == 0;
+	bool exists = is_job_name(name) && access(path, F_OK) == 0;
 
 	free(path);
-	return exists || fail(err, ERROR_CONFIG, "job_unknown", "there is no job '%s'", name);
+	return exists || job_unknown(home, name, err);
+}
+
+/* Alone the file would do: then what was set beside it is to blame. */
+static bool is_sound(const char *path)
+{
+	struct option_problems problems = { 0 };
+	struct job_options *options = job_options_load(path, NULL, 0, &problems);
+
+	option_problems_free(&problems);
+	job_options_free(options);
+	return options != NULL;
+}
+
+struct job_options *job_load_named(const struct home *home, const char *name, struct error *err)
+{
+	return job_is_registered(home, name, err) ? job_load(home, name, NULL, 0, err) : NULL;
 }
 
 struct job_options *job_load(const struct home *home, const char *name_or_file, const char *const *overrides,
@@ -59,13 +99,13 @@ struct job_options *job_load(const struct home *home, const char *name_or_file, 
 	struct job_options *options;
 
 	if (is_job_name(name_or_file) && access(path, F_OK) != 0) {
-		fail(err, ERROR_CONFIG, "job_unknown", "there is no job '%s'", name_or_file);
+		job_unknown(home, name_or_file, err);
 		free(path);
 		return NULL;
 	}
 	options = job_options_load(path, overrides, override_count, &problems);
 	if (!options)
-		option_problems_error(&problems, path, err);
+		option_problems_error(&problems, override_count && is_sound(path) ? NULL : path, err);
 	option_problems_free(&problems);
 	free(path);
 	return options;
@@ -195,7 +235,7 @@ bool job_each(struct call *call, const char *only,
 
 	json_array_foreach(names, i, name) {
 		struct error failure = { 0 };
-		struct job_options *options = job_load(call->engine->home, json_string_value(name), NULL, 0, &failure);
+		struct job_options *options = job_load_named(call->engine->home, json_string_value(name), &failure);
 
 		if (!options || !on_job(call, options, context, &failure)) {
 			if (is_fine)

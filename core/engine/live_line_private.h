@@ -15,9 +15,15 @@ struct live_line {
 	bool has_colour;
 	bool is_changed;      /* since it was drawn */
 	int64_t drawn_ms;
-	char last[160];
+	int columns;          /* that it may take */
+	char last[256];
 	size_t state_at;      /* where the state begins, which has the colour */
 };
+
+/* Columns of the terminal behind a descriptor, or PAGE_ENDLESS. */
+size_t terminal_columns(int fd);
+/* Clean lines on standard error, each folded to the terminal. */
+void terminal_say(const char *lines);
 
 /* False: standard error is no terminal, and there is nothing to show. */
 bool live_line_open(struct live_line *line);

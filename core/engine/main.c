@@ -28,7 +28,10 @@ static int complain(const struct error *err, bool is_json)
 	char *line = error_line(err, "weir", is_json);
 
 	fflush(stdout);
-	fputs(line, stderr);
+	if (is_json)
+		fputs(line, stderr);
+	else
+		terminal_say(line);
 	free(line);
 	return error_policies[err->kind].exit_status;
 }
@@ -110,7 +113,7 @@ static bool print_result(struct call *call, json_t *result)
 		fputs(line, stdout);
 		free(line);
 	} else {
-		run_result_text(result, words);
+		run_result_text(result, terminal_columns(STDOUT_FILENO), words);
 		fputs(words->at, stdout);
 	}
 	fflush(stdout);

@@ -291,6 +291,32 @@ static bool add_tables(json_t *result, const struct job_files *files, const stru
 	return true;
 }
 
+static enum job_state state_of(const json_t *object)
+{
+	const char *name = json_string_value(json_object_get(object, "state"));
+
+	for (int i = 0; name && i < JOB_STATES; i++) {
+		if (strcmp(progress_state_name((enum job_state)i), name) == 0)
+			return (enum job_state)i;
+	}
+	return STATE_STOPPED;
+}
+
+enum job_state result_shown_state(const json_t *line)
+{
+	enum job_state worst = state_of(line);
+	size_t i;
+	json_t *table;
+
+	json_array_foreach(json_object_get(line, "tables"), i, table) {
+		enum job_state state = state_of(table);
+
+		if (state < worst && state != STATE_OK)
+			worst = state;
+	}
+	return worst;
+}
+
 static json_t *job_notes(const struct run_facts *facts)
 {
 	json_t *notes = json_array();

@@ -26,6 +26,10 @@ void files_close(struct job_files *files);
 const struct ledger *files_ledger(const struct job_files *files, size_t table);
 const struct table_schema *files_schema(const struct job_files *files, size_t table); /* NULL: none */
 
+/* The state that a job shows everywhere: the worst of its own ("state" of its line) and of its tables' ("tables"). A table
+ * that is ok makes no stopped job ok. */
+enum job_state result_shown_state(const json_t *line);
+
 /* "DATASET.TABLE", or "-". */
 void result_table_name(const struct job_options *options, const struct table_schema *schema, char *out, size_t room);
 json_t *result_ledger(const struct ledger *ledger, uint64_t in_flight);
@@ -35,8 +39,10 @@ bool result_table_needs(struct dlq *dlq, const char *table, const struct table_s
 json_t *result_table(const struct job_files *files, const struct job_options *options, size_t table, bool *out_needs,
                      struct error *err);
 
-/* Sets "job" of the call's arguments to the one that has the letter "id" or the group "group", when none is named.
- * More than one: `bad_argument`. */
+/* `job_not_named` when several jobs (an array of names) have what was asked for ("a letter 1"). */
+bool job_is_one(const json_t *owners, const char *what, struct error *err);
+/* Sets "job" of the call's arguments to the one that has the letter "id" or the group "group", when none is named. More
+ * than one: `job_not_named`. */
 bool letters_choose_job(struct call *call, struct error *err);
 
 #endif

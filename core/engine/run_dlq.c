@@ -14,15 +14,29 @@ struct letters {
 	bool (*look)(struct dlq *, const struct dlq_filter *, dlq_line, void *, struct error *);
 	dlq_line on_line;
 	int64_t id;
+	int64_t limit, sent;   /* objects; limit 0: all */
 	bool was_found, goes_on;
 };
+
+/* Letters and groups are numbered from 1: a 0 is a slip, and would mean all of them. */
+static bool numbers_are_from_1(struct call *call, struct error *err)
+{
+	static const char *const names[] = { "group", "id" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (json_object_get(call->args, names[i]) && call_number(call, names[i], 0) <= 0)
+			return fail(err, ERROR_USAGE, "bad_argument", "0 is given for '%s', numbers from 1 are allowed", names[i]);
+	}
+	return true;
+}
 
 static bool send_letter(void *context, const char *json)
 {
 	struct letters *letters = context;
 
 	letters->was_found = true;
-	letters->goes_on = call_line(letters->call, json_loads(json, JSON_ALLOW_NUL, NULL));
+	letters->sent++;
+	letters->goes_on = call_line(letters->call, json_loads(json, JSON_ALLOW_NUL, NULL)) && letters->sent != letters->limit;
 	return letters->goes_on;
 }
 
@@ -70,18 +84,53 @@ static bool look_everywhere(struct call *call, struct letters *letters, struct e
 	return job_each(call, call_text_or(call, "job", NULL), look_in_job, letters, err);
 }
 
+static bool count_group(void *context, const char *json)
+{
+	struct letters *groups = context;
+
+	(void)json;
+	groups->sent++;
+	return true;
+}
+
+static bool count_letters(void *context, const char *json)
+{
+	struct letters *groups = context;
+	json_t *group = json_loads(json, JSON_ALLOW_NUL, NULL);
+
+	groups->sent += json_integer_value(json_object_get(group, "count"));
+	json_decref(group);
+	return true;
+}
+
+/* A page was asked for and is full: how many there are beside it, by the groups' own counts. */
+static bool say_more(struct call *call, const struct letters *page, const char *what, dlq_line count, struct error *err)
+{
+	struct letters all = { .look = dlq_groups, .on_line = count };
+
+	if (!page->limit || page->sent < page->limit)
+		return true;
+	if (!look_everywhere(call, &all, err))
+		return false;
+	if (all.sent > page->sent)
+		call_note(call, "%lld more %s; --limit 0 shows all", (long long)(all.sent - page->sent), what);
+	return true;
+}
+
 bool run_dlq_groups(struct call *call, struct error *err)
 {
-	struct letters letters = { .look = dlq_groups, .on_line = send_letter };
+	struct letters page = { .look = dlq_groups, .on_line = send_letter, .limit = call_number(call, "limit", 0) };
 
-	return look_everywhere(call, &letters, err);
+	return numbers_are_from_1(call, err) && look_everywhere(call, &page, err) &&
+	       say_more(call, &page, "groups", count_group, err);
 }
 
 bool run_dlq_list(struct call *call, struct error *err)
 {
-	struct letters letters = { .look = dlq_list, .on_line = send_letter };
+	struct letters page = { .look = dlq_list, .on_line = send_letter, .limit = call_number(call, "limit", 0) };
 
-	return look_everywhere(call, &letters, err);
+	return numbers_are_from_1(call, err) && look_everywhere(call, &page, err) &&
+	       say_more(call, &page, "letters", count_letters, err);
 }
 
 /*
@@ -167,21 +216,42 @@ static bool count_owner(struct call *call, const struct job_options *options, vo
 	return is_fine;
 }
 
+/* "orders, shop, stock", as many as have room. */
+static void add_names(struct text *out, const json_t *names)
+{
+	size_t i;
+	json_t *name;
+
+	json_array_foreach(names, i, name)
+		text_add_format(out, "%s%s", i ? ", " : "", json_string_value(name));
+}
+
+bool job_is_one(const json_t *owners, const char *what, struct error *err)
+{
+	OWNED(text) names = text_new(300);
+
+	if (json_array_size(owners) < 2)
+		return true;
+	add_names(names, owners);
+	return fail(err, ERROR_USAGE, "job_not_named", "%zu jobs have %s: %s", json_array_size(owners), what, names->at);
+}
+
 bool letters_choose_job(struct call *call, struct error *err)
 {
-	const char *what = call_number(call, "group", 0) ? "group" : "letter";
+	bool is_group = call_number(call, "group", 0) != 0;
+	char what[48];
 	json_t *owners;
 	bool is_fine;
 
+	if (!numbers_are_from_1(call, err))
+		return false;
 	if (json_object_get(call->args, "job"))
 		return true;
+	snprintf(what, sizeof(what), "a %s %lld", is_group ? "group" : "letter",
+	         (long long)call_number(call, is_group ? "group" : "id", 0));
 	owners = json_array();
 	is_fine = job_each(call, NULL, count_owner, owners, err);
-	if (is_fine && json_array_size(owners) > 1)
-		is_fine = fail(err, ERROR_USAGE, "bad_argument",
-		               "%zu jobs have a %s %lld (the first is '%s'); say which with --job", json_array_size(owners), what,
-		               (long long)call_number(call, *what == 'g' ? "group" : "id", 0),
-		               json_string_value(json_array_get(owners, 0)));
+	is_fine = is_fine && job_is_one(owners, what, err);
 	if (is_fine && json_array_size(owners) == 1)
 		json_object_set(call->args, "job", json_array_get(owners, 0));
 	json_decref(owners);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The members of run's last line, the state as it is now, and with `show` the options. */
+/* The members of run's last line, the state as it is now (shown, and the job's own), and with `show` the options. */
 json_t *job_line(struct call *call, const struct job_options *options, bool with_options, struct error *err)
 {
 	struct job *running = job_find_running(call->engine, options->name);
@@ -34,6 +34,8 @@ json_t *job_line(struct call *call, const struct job_options *options, bool with
 	line = result_make(call->engine->home, options, &facts, &ignored, err);
 	if (!line)
 		return NULL;
+	json_object_set(line, "own_state", json_object_get(line, "state"));
+	json_object_set_new(line, "state", json_string(progress_state_name(result_shown_state(line))));
 	json_object_set_new(line, "code", json_string(standing.code));
 	json_object_set_new(line, "sentence", json_string(standing.sentence));
 	json_object_set_new(line, "running", json_boolean(standing.is_running));
@@ -92,7 +94,7 @@ bool run_job_create(struct call *call, struct error *err)
 static void tell_change(struct call *call, const struct job_options *options)
 {
 	struct error ignored = { 0 };
-	struct job_options *old = job_load(call->engine->home, options->name, NULL, 0, &ignored);
+	struct job_options *old = job_load_named(call->engine->home, options->name, &ignored);
 	char *old_text, *new_text, *lines;
 
 	if (!old)
@@ -122,7 +124,8 @@ bool run_job_set(struct call *call, struct error *err)
 		settings[count] = json_string_value(json_array_get(list, count));
 	if (!count)
 		return fail(err, ERROR_USAGE, "bad_argument", "'job set' needs what to set: NAME=VALUE");
-	if (!(options = job_load(call->engine->home, name, settings, count, err)))
+	if (!job_is_registered(call->engine->home, name, err) ||
+	    !(options = job_load(call->engine->home, name, settings, count, err)))
 		return false;
 	tell_change(call, options);
 	is_fine = job_options_startable(options, err) && job_register(call->engine->home, options, true, err);
@@ -245,7 +248,7 @@ bool run_job_delete(struct call *call, struct error *err)
 	struct job_options *options;
 	bool is_fine;
 
-	if (!call_text(call, "job", &name, err) || !(options = job_load(call->engine->home, name, NULL, 0, err)))
+	if (!call_text(call, "job", &name, err) || !(options = job_load_named(call->engine->home, name, err)))
 		return false;
 	is_fine = take_name(call, options->name, err);
 	if (is_fine) {

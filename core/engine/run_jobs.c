@@ -25,7 +25,7 @@ static bool send_standing(struct call *call, const char *name, const char *sente
 static bool begin(struct call *call, const char *name, struct error *err)
 {
 	struct job_run run = { .is_kept = true };
-	struct job_options *options = job_load(call->engine->home, name, NULL, 0, err);
+	struct job_options *options = job_load_named(call->engine->home, name, err);
 
 	if (options && !job_options_startable(options, err)) {
 		job_options_free(options);
@@ -56,7 +56,7 @@ static bool act(struct call *call, enum job_act what, int wish, struct error *er
 	if (!call_text(call, "job", &name, err))
 		return false;
 	/* The name is checked before its files are looked for. */
-	if (!(options = job_load(call->engine->home, name, NULL, 0, err)))
+	if (!(options = job_load_named(call->engine->home, name, err)))
 		return false;
 	job_options_free(options);
 	job_standing(call->engine, name, &standing);
@@ -119,7 +119,7 @@ static bool act_on_table(struct call *call, const char *table, bool pauses, stru
 
 	if (!call_text(call, "job", &name, err))
 		return false;
-	if (!(options = job_load(call->engine->home, name, NULL, 0, err)))
+	if (!(options = job_load_named(call->engine->home, name, err)))
 		return false;
 	full = full_table(options, table);
 	is_fine = keep_paused(call, options->name, full, pauses, err);

@@ -23,7 +23,8 @@ bool run_journal(struct call *call, struct error *err)
 
 	if (since && !journal_time(since, clock_utc_us(), &filter.since_us, err))
 		return false;
-	if (filter.limit > LINES_MOST)
+	/* 0 is all of them, as in every list; none would be an answer without a question. */
+	if (!filter.limit || filter.limit > LINES_MOST)
 		filter.limit = LINES_MOST;
 	if (!(lines = journal_read(call->engine->journal, &filter, err)))
 		return false;

@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "engine/commands_private.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 #define LINES_DEFAULT 100
@@ -50,11 +51,13 @@ static bool read_filter(struct call *call, struct log_filter *out, struct error 
 bool run_logs(struct call *call, struct error *err)
 {
 	struct log_filter filter;
+	int64_t limit;
 	uint64_t seq;
 
 	if (!read_filter(call, &filter, err))
 		return false;
-	seq = log_back(call->engine->log, &filter, (size_t)call_number(call, "limit", LINES_DEFAULT));
+	limit = call_number(call, "limit", LINES_DEFAULT);
+	seq = log_back(call->engine->log, &filter, limit || call_flag(call, "follow") ? (size_t)limit : SIZE_MAX);
 	if (!send_lines(call, &filter, &seq) || !call_flag(call, "follow"))
 		return true;
 	while (goes_on(call)) {

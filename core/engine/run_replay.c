@@ -43,7 +43,7 @@ static struct job_options *options_of(struct call *call, struct error *err)
 			fail(err, ERROR_USAGE, "letter_unknown", "there is no letter %lld", (long long)call_number(call, "id", 0));
 		return NULL;
 	}
-	return job_load(call->engine->home, call_text_or(call, "job", ""), NULL, 0, err);
+	return job_load_named(call->engine->home, call_text_or(call, "job", ""), err);
 }
 
 /*
@@ -113,7 +113,7 @@ static bool wait_for(struct call *call, struct job *job, struct replay_view *vie
 /* Whether the source can be read does not matter: sink and transform say what they cannot do. */
 static struct job *begin(struct call *call, const struct replay_wish *wish, struct error *err)
 {
-	struct job_options *options = job_load(call->engine->home, call_text_or(call, "job", ""), NULL, 0, err);
+	struct job_options *options = job_load_named(call->engine->home, call_text_or(call, "job", ""), err);
 
 	return options ? job_replay(call->engine, options, wish, err) : NULL;
 }
@@ -182,8 +182,9 @@ bool run_dlq_replay(struct call *call, struct error *err)
 
 	if (wish.group <= 0)
 		return fail(err, ERROR_USAGE, "bad_argument", "'dlq replay' needs --group with the number of a group, from 1");
-	if (wish.rate < 0)
-		return fail(err, ERROR_USAGE, "bad_argument", "--rate is messages a second, from 1");
+	if (json_object_get(call->args, "rate") && wish.rate <= 0)
+		return fail(err, ERROR_USAGE, "bad_argument", "0 is given for '--rate', a number of messages a second from 1 is "
+		            "allowed; without it they go as fast as it goes");
 	if (!(options = options_of(call, err)))
 		return false;
 	json_object_set_new(call->args, "job", json_string(options->name));

@@ -11,7 +11,7 @@ static bool open_job(struct call *call, struct job_options **out, struct error *
 
 	if (!call_text(call, "job", &name, err))
 		return false;
-	*out = job_load(call->engine->home, name, NULL, 0, err);
+	*out = job_load_named(call->engine->home, name, err);
 	return *out != NULL;
 }
 

@@ -1,6 +1,7 @@
 /* `weir run`: load, compare, register, begin; then follow the job to its end and say the result. */
 #include "base/arena.h"
 #include "base/clock.h"
+#include "dlq/dlq.h"
 #include "engine/commands_private.h"
 #include "engine/journal.h"
 #include "pipeline/pipeline.h"
@@ -10,6 +11,7 @@
 
 #define PARAMS_MAX 256
 #define LOOK_MS 50
+#define LETTERS_LOOK_MS 1000
 
 size_t call_params(struct call *call, const char *out[PARAMS_MAX])
 {
@@ -40,29 +42,69 @@ static void say_changes(struct call *call, const struct progress_view *before, c
 		call_note(call, "goes on");
 }
 
-static void look(struct call *call, const struct job *job, struct progress *progress, struct progress_view *seen)
+struct following {
+	struct progress_view seen;
+	uint64_t letters; /* when the store was asked last */
+	int64_t asked_ms;
+	bool needs;       /* a letter waits for somebody */
+};
+
+/* The store is asked again when letters have come, and while some stand open: somebody may have replayed them. */
+static void ask_for_letters(struct call *call, const struct job *job, const struct progress_view *now,
+                            struct following *following)
+{
+	uint64_t letters = now->total.dead_lettered, open = 0, needs = 0;
+	int64_t now_ms = clock_mono_ms();
+	struct error ignored = { 0 };
+	struct job_paths paths;
+	struct dlq *dlq;
+
+	if ((letters == following->letters && !following->needs) ||
+	    (now->state != STATE_STOPPED && now_ms - following->asked_ms < LETTERS_LOOK_MS))
+		return;
+	following->letters = letters;
+	following->asked_ms = now_ms;
+	job_paths_make(&paths, call->engine->home, job->name);
+	dlq = dlq_open(paths.store, DLQ_READ, &ignored);
+	job_paths_clear(&paths);
+	if (dlq && dlq_open_count(dlq, NULL, &open, &needs, &ignored))
+		following->needs = needs > 0;
+	dlq_close(dlq);
+}
+
+/* Not yet open: there is nothing to show. Ended: what came since the last look is. */
+static void show(struct call *call, const struct job *job, const struct progress_view *now, struct following *following)
+{
+	struct progress_view shown = *now;
+
+	if (!call->show_progress || (now->state == STATE_STOPPED && following->seen.state == STATE_STOPPED))
+		return;
+	ask_for_letters(call, job, now, following);
+	shown.state = following->needs ? STATE_NEEDS_YOU : progress_state_shown(now);
+	call->show_progress(call, job->name, &shown);
+}
+
+static void look(struct call *call, const struct job *job, struct progress *progress, struct following *following)
 {
 	struct progress_view now;
 
 	progress_look(progress, &now);
-	say_changes(call, seen, &now);
-	/* Not yet open: there is nothing to show. Ended: what came since the last look is. */
-	if (call->show_progress && (now.state != STATE_STOPPED || seen->state != STATE_STOPPED))
-		call->show_progress(call, job->name, &now);
-	*seen = now;
+	say_changes(call, &following->seen, &now);
+	show(call, job, &now, following);
+	following->seen = now;
 }
 
 /* A cancel (the first C-c) drains the job. Whoever goes away leaves it running. */
 static void follow(struct call *call, struct job *job, struct progress *progress)
 {
-	struct progress_view seen = { .state = STATE_STOPPED };
+	struct following following = { .seen.state = STATE_STOPPED };
 
 	while (!job_wait(job, LOOK_MS)) {
 		if (atomic_load(&call->is_cancelled))
 			run_wish_first(&job->wish, RUN_DRAIN);
-		look(call, job, progress, &seen);
+		look(call, job, progress, &following);
 	}
-	look(call, job, progress, &seen);
+	look(call, job, progress, &following);
 }
 
 static bool send_result(struct call *call, const struct job *job, const struct job_end *end,

@@ -7,33 +7,6 @@
 
 #include <stdlib.h>
 
-static enum job_state state_of(const json_t *object)
-{
-	const char *name = json_string_value(json_object_get(object, "state"));
-
-	for (int i = 0; name && i < JOB_STATES; i++) {
-		if (strcmp(progress_state_name((enum job_state)i), name) == 0)
-			return (enum job_state)i;
-	}
-	return STATE_STOPPED;
-}
-
-/* A job shows the worst of its own and its tables' states; `ok` is no worse than `stopped` when it does not run. */
-static enum job_state worst_of(const json_t *line)
-{
-	enum job_state worst = state_of(line);
-	size_t i;
-	json_t *table;
-
-	json_array_foreach(json_object_get(line, "tables"), i, table) {
-		enum job_state state = state_of(table);
-
-		if (state < worst && state != STATE_OK)
-			worst = state;
-	}
-	return worst;
-}
-
 static void add_live(struct call *call, json_t *line)
 {
 	const char *name = json_string_value(json_object_get(line, "job"));
@@ -55,7 +28,7 @@ static bool add_job(struct call *call, const struct job_options *options, void *
 	if (!line)
 		return because(err, "job '%s'", options->name);
 	add_live(call, line);
-	json_object_set_new(line, "worst", json_string(progress_state_name(worst_of(line))));
+	json_object_set(line, "worst", json_object_get(line, "state"));
 	json_array_append_new(context, line);
 	return true;
 }
@@ -70,9 +43,9 @@ static bool send_jobs(struct call *call, const char *only, struct error *err)
 		json_t *line;
 
 		json_array_foreach(lines, i, line) {
-			if (worst_of(line) == (enum job_state)state)
+			if (result_shown_state(line) == (enum job_state)state)
 				call_line(call, json_incref(line));
-			call->exit = worst_of(line) == STATE_NEEDS_YOU ? 1 : call->exit;
+			call->exit = result_shown_state(line) == STATE_NEEDS_YOU ? 1 : call->exit;
 		}
 	}
 	json_decref(lines);

@@ -12,7 +12,8 @@ static const struct entry options[] = {
 };
 
 static const struct entry environment[] = {
-	{ "WEIR_HOME", "Folder of everything that weir keeps. Without it the folders of the XDG base directories are used." },
+	{ "WEIR_HOME", "Folder of everything that weir keeps; a relative one is looked for from the working folder. "
+	  "Without it the folders of the XDG base directories are used." },
 	{ "XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_RUNTIME_DIR", "Without `WEIR_HOME`: job files lie in `weir` below the first, "
 	  "tables and letters below the second, the socket below the third." },
 	{ "NO_COLOR, TERM", "With `NO_COLOR` set, or `TERM=dumb`, nothing is coloured." },

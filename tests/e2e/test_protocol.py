@@ -151,13 +151,13 @@ def test_a_topic_comes_at_most_once_a_second():
 
 def minimal(args, home):
     """The least that a usage text of the command table asks for."""
-    words = re.sub(r"\[[^]]*\]", "", args).split()
+    words = re.sub(r"--\S+ [A-Z]+(\|--\S+ [A-Z]+)*", "", re.sub(r"\[[^]]*\]", "", args)).split()
     values = {"JOB": ("job", "shop"), "FILE|JOB": ("job", "shop"), "FILE": ("file", home.file("shop.json")), "TABLE": ("table", "t"),
               "ID": ("id", 1), "TEXT": ("text", "a note"), "CODE": ("code", "bad_frame"), "NAME=VALUE": ("name=values", ["updateFrequencySecs=1"])}
     return dict(values[w] for w in words if w != "...")
 
 
-# What the usage text cannot say: one of two options is needed.
+# The options that are needed.
 MORE = {"dlq_replay": {"group": 1, "yes": True}, "dlq_discard": {"group": 1, "confirm": 1, "why": "of the test"}}
 
 

@@ -33,6 +33,18 @@ def test_no_jobs():
         assert r.code == 0 and r.out == b"", r
 
 
+def test_one_state_in_words_and_in_json():
+    """A stopped job with open letters needs you, wherever it is shown; its own state stands beside it."""
+    with weir.Home() as home:
+        feed = home.write("feed.jsonl", weir.feed([weir.event({"id": 1}, lsn=1)], weir.id_key) + "no JSON\n")
+        home.replicate(feed, expect=1)
+        for command in (("status",), ("job", "list"), ("job", "show", "shop")):
+            job = home.run(*command, "--json").last
+            assert (job["state"], job["own_state"]) == ("needs you", "stopped"), job
+            words = home.run(*command).out.decode()
+            assert words.splitlines()[1].split()[:3] == ["shop", "NEEDS", "YOU"], words
+
+
 def test_worst_first_with_what_each_does():
     with weir.Home() as home:
         good = home.write("good", weir.feed(EVENTS, weir.id_key))

@@ -73,6 +73,10 @@ def test_reasons_in_words():
     check("explain")
 
 
+def test_mistakes_in_words():
+    check("mistakes")
+
+
 def test_an_argument_that_is_no_text_is_said_in_json_too():
     with weir.Home() as home:
         r = home.run("dlq", "list", "--json", os.fsdecode(b"\xff"))

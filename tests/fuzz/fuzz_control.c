@@ -60,7 +60,7 @@ static void result_is_shown(const json_t *object)
 {
 	OWNED(text) out = text_new(1 << 20);
 
-	run_result_text(object, out);
+	run_result_text(object, 60, out);
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)

@@ -57,6 +57,54 @@ static void test_usage_with_everything(void **state)
 	assert_int_equal(usage_read("", slots), 0);
 }
 
+static bool parses(const char *args, int argc, const char *const *argv, struct error *err)
+{
+	const struct command command = { .name = "test", .args = args };
+	struct command_line line;
+	bool is_fine = command_line_parse(&command, argc, (char *const *)argv, &line, err);
+
+	json_decref(line.args);
+	return is_fine;
+}
+
+static void test_options_outside_of_brackets_are_needed(void **state)
+{
+	const char *const without[] = { "orders", "--json" }, *const with[] = { "orders", "--group", "3" };
+	const char *const in_front[] = { "--group=3", "orders" };
+	struct error err = { 0 };
+
+	(void)state;
+	assert_false(parses("JOB --group N [--yes]", 2, without, &err));
+	assert_string_equal(err.code, "bad_argument");
+	assert_non_null(strstr(err.message, "needs --group"));
+	assert_true(parses("JOB --group N [--yes]", 3, with, &err));
+	assert_true(parses("JOB --group N [--yes]", 2, in_front, &err));
+}
+
+static void test_of_a_choice_none_is_needed_by_the_grammar(void **state)
+{
+	struct usage_slot slots[USAGE_WORDS];
+
+	(void)state;
+	assert_int_equal(usage_read("--group N|--id N --confirm COUNT [--job JOB]", slots), 4);
+	assert_string_equal(slots[1].flag, "--id");
+	assert_true(slots[0].is_optional && slots[1].is_optional && slots[1].has_value && slots[1].is_number);
+	assert_false(slots[2].is_optional);
+	assert_true(slots[2].has_value && slots[3].is_optional);
+}
+
+static void test_an_empty_argument_is_refused(void **state)
+{
+	const char *const word[] = { "" }, *const value[] = { "x", "--job", "" };
+	struct error err = { 0 };
+
+	(void)state;
+	assert_false(parses("TABLE", 1, word, &err));
+	assert_non_null(strstr(err.message, "'table'"));
+	assert_false(parses("TABLE [--job JOB]", 3, value, &err));
+	assert_non_null(strstr(err.message, "'--job'"));
+}
+
 static bool is_exit_status(int status)
 {
 	for (size_t i = 0; i < exit_status_count; i++) {
@@ -84,6 +132,9 @@ int main(void)
 		cmocka_unit_test(test_every_command_has_a_usage_that_can_be_read),
 		cmocka_unit_test(test_every_help_is_a_sentence),
 		cmocka_unit_test(test_usage_with_everything),
+		cmocka_unit_test(test_options_outside_of_brackets_are_needed),
+		cmocka_unit_test(test_of_a_choice_none_is_needed_by_the_grammar),
+		cmocka_unit_test(test_an_empty_argument_is_refused),
 		cmocka_unit_test(test_every_failure_ends_with_a_status_that_is_explained),
 	};
 

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define PARAMS_MAX 256
 
@@ -17,19 +16,30 @@ static size_t read_params(const struct command_line *line, const char *out[PARAM
 	return count;
 }
 
-/* A plain word that is no file is a registered job. */
 static char *job_file(const struct home *home, const char *name)
 {
 	OWNED(text) path = text_new(8192);
 
-	if (access(name, F_OK) == 0 || strpbrk(name, "./"))
+	if (cli_names_file(home, name))
 		text_add(path, name);
 	else
 		text_add_format(path, "%s/%s.json", home->jobs_config, name);
 	return text_take(path);
 }
 
-static void print_problem(const struct option_problem *problem, const char *path, bool is_json)
+/* What was given beside the file is not the file's fault. */
+static bool is_of_params(const struct option_problem *problem, const char *const *params, size_t count)
+{
+	size_t len = problem->parameter ? strlen(problem->parameter) : 0;
+
+	for (size_t i = 0; len && i < count; i++) {
+		if (strncmp(params[i], problem->parameter, len) == 0 && params[i][len] == '=')
+			return true;
+	}
+	return false;
+}
+
+static void print_problem(const struct option_problem *problem, const char *path, bool is_of_file, bool is_json)
 {
 	OWNED(text) words = text_new(65536);
 
@@ -38,9 +48,10 @@ static void print_problem(const struct option_problem *problem, const char *path
 		puts(words->at);
 		return;
 	}
-	option_problem_line(problem, path, words);
-	cli_print_text(words->at);
-	putchar('\n');
+	if (!is_of_file)
+		text_add(words, "--param ");
+	option_problem_line(problem, is_of_file ? path : NULL, words);
+	cli_print_wrapped(words->at, 0);
 }
 
 static void print_level(const char *level, const struct error *err, const char *path, const char *fine, bool is_json)
@@ -53,9 +64,10 @@ static void print_level(const char *level, const struct error *err, const char *
 		cli_print_json(object);
 		json_decref(object);
 	} else {
-		printf("%s: %s%s", path, err ? err->code : "ok", err ? ": " : ": ");
-		cli_print_text(err ? err->message : fine);
-		putchar('\n');
+		OWNED(text) words = text_new(65536);
+
+		text_add_format(words, "%s: %s: %s", path, err ? err->code : "ok", err ? err->message : fine);
+		cli_print_wrapped(words->at, 0);
 	}
 }
 
@@ -81,7 +93,7 @@ int cli_check(const struct home *home, const struct command_line *line)
 	int status = 78;
 
 	for (size_t i = 0; i < problems.count; i++)
-		print_problem(&problems.items[i], path, line->is_json);
+		print_problem(&problems.items[i], path, !is_of_params(&problems.items[i], params, count), line->is_json);
 	if (options)
 		status = check_startable(options, path, line->is_json);
 	job_options_free(options);

@@ -5,26 +5,27 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 int cli_complain(const struct error *err, const struct command_line *line)
 {
 	char *words = error_line(err, "weir", line && line->is_json);
 
 	fflush(stdout);
-	fputs(words, stderr);
+	if (line && line->is_json)
+		fputs(words, stderr);
+	else
+		cli_fold_lines(stderr, words);
 	free(words);
 	return error_policies[err->kind].exit_status;
 }
 
 void cli_note(void *context, const char *note)
 {
-	OWNED(text) clean = text_new(8192);
+	OWNED(text) line = text_new(8192);
 
 	(void)context;
-	clean_text(clean, span_of(note));
-	fprintf(stderr, "weir: %s\n", clean->at);
+	text_add_format(line, "weir: %s", note);
+	cli_fold(stderr, line->at, 0, 0);
 }
 
 void cli_print_json(const json_t *object)
@@ -41,32 +42,6 @@ void cli_print_text(const char *text)
 
 	clean_text(clean, span_of(text ? text : ""));
 	fputs(clean->at, stdout);
-}
-
-static size_t terminal_width(void)
-{
-	struct winsize size;
-
-	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : SIZE_MAX;
-}
-
-void cli_print_wrapped(const char *text, size_t indent)
-{
-	OWNED(text) clean = text_new(4u << 20);
-	size_t width = terminal_width(), column = indent;
-
-	clean_text(clean, span_of(text ? text : ""));
-	for (const char *at = clean->at; *at;) {
-		size_t len = strcspn(at, " ");
-
-		if (column > indent && column + 1 + len > width)
-			column = (size_t)printf("\n%*s", (int)indent, "") - 1;
-		else if (column > indent)
-			column += (size_t)printf(" ");
-		column += (size_t)printf("%.*s", (int)len, at);
-		at += len + strspn(at + len, " ");
-	}
-	putchar('\n');
 }
 
 struct output {
@@ -101,6 +76,23 @@ static bool call_once(const struct home *home, const struct command_line *line, 
 	return is_fine;
 }
 
+/* A list that may be long is a page on a terminal; pipes and scripts get all of it. */
+static const struct {
+	enum command_id command;
+	int lines_each;
+} paged[] = { { COMMAND_dlq_groups, 1 }, { COMMAND_dlq_list, 2 } };
+
+static void set_page(const struct command_line *line)
+{
+	for (size_t i = 0; i < sizeof(paged) / sizeof(paged[0]); i++) {
+		int64_t rows = cli_page_rows(paged[i].lines_each);
+
+		if (line->command == &command_table[paged[i].command] && rows && !line->is_json &&
+		    !json_object_get(line->args, "limit"))
+			json_object_set_new(line->args, "limit", json_integer(rows));
+	}
+}
+
 int cli_engine_command(const struct home *home, const struct command_line *line, const char *call)
 {
 	struct output output = { .line = line,
@@ -108,8 +100,10 @@ int cli_engine_command(const struct home *home, const struct command_line *line,
 	struct client_hooks hooks = { .on_line = on_line, .on_note = cli_note, .context = &output };
 	struct error err = { 0 };
 	int status = 0;
-	bool is_fine = call_once(home, line, call, &hooks, &status, &err);
+	bool is_fine;
 
+	set_page(line);
+	is_fine = call_once(home, line, call, &hooks, &status, &err);
 	/* The engine died before it said anything: a question may be put to the next one, an act not. */
 	if (!is_fine && !output.has_answer && line->command->access == VIEW && strcmp(err.code, "connection_lost") == 0) {
 		err = (struct error){ 0 };
@@ -119,6 +113,7 @@ int cli_engine_command(const struct home *home, const struct command_line *line,
 		return cli_complain(&err, line);
 	if (!line->is_json && !output.state.count && output.print)
 		output.print(NULL, &output.state);
+	cli_list_end(&output.state.list);
 	return status;
 }
 
@@ -128,7 +123,7 @@ static int dispatch(const struct home *home, struct command_line *line, int argc
 	enum command_id id = (enum command_id)(line->command - command_table);
 
 	if (id == COMMAND_job_create || id == COMMAND_job_set)
-		cli_make_absolute(line->args);
+		cli_make_absolute(home, line);
 	if (id == COMMAND_run || id == COMMAND_bench)
 		return cli_run(home, line, argc, argv);
 	if (id == COMMAND_check)

@@ -2,11 +2,29 @@
 #ifndef WEIR_TUI_CLI_CLI_PRIVATE_H
 #define WEIR_TUI_CLI_CLI_PRIVATE_H
 
+#include "base/page.h"
 #include "cli/cli.h"
+
+#include <stdio.h>
 
 /* Prints an error to stderr (as JSON with --json) and returns its exit status. */
 int cli_complain(const struct error *err, const struct command_line *line);
 void cli_note(void *context, const char *note);
+
+/*
+ * Paper (paper.c)
+ */
+/* Columns of the terminal, or PAGE_ENDLESS. */
+size_t cli_columns(FILE *out);
+/* How many rows of `lines_each` lines make a page on the terminal; 0: standard output is none. */
+int64_t cli_page_rows(int lines_each);
+/* Cleaned and with a newline; what begins in column `from` goes on in column `indent`. */
+void cli_fold(FILE *out, const char *text, size_t from, size_t indent);
+void cli_fold_lines(FILE *out, const char *lines);
+/* A list for people: its columns as the terminal has room for them; at its end what had none is said. */
+void cli_list_head(struct page_list *list, const struct page_column *columns, size_t count);
+void cli_list_row(const struct page_list *list, const char *const *cells);
+void cli_list_end(const struct page_list *list);
 
 /* The object as one line on stdout. */
 void cli_print_json(const json_t *object);
@@ -20,11 +38,15 @@ void cli_print_wrapped(const char *text, size_t indent);
  */
 struct printer_state {
 	size_t count;   /* objects printed */
+	struct page_list list; /* once its head is printed */
 	char last[80];  /* name of the metric printed last */
 };
 
 /* status.c */
 void print_status(const json_t *object, struct printer_state *state);
+
+/* Why a job stands as it does, below its row; nothing when nothing is wrong. */
+void print_reason(const json_t *job);
 
 /* records.c */
 void print_journal(const json_t *line, struct printer_state *state);
@@ -36,8 +58,10 @@ void (*printer_find(enum command_id command))(const json_t *object, struct print
 /* The calls, with whatever is special about them. */
 int cli_engine_command(const struct home *home, const struct command_line *line, const char *call);
 int cli_run(const struct home *home, struct command_line *line, int argc, char **argv);
+/* Of FILE|JOB: a word with a dot or a slash is a file, a registered job is a job, and then a file of that name is one. */
+bool cli_names_file(const struct home *home, const char *word);
 /* The engine's working folder is not ours: what names a file becomes absolute before it is sent. */
-void cli_make_absolute(json_t *args);
+void cli_make_absolute(const struct home *home, const struct command_line *line);
 int cli_export(const struct home *home, const struct command_line *line);
 int cli_show(const struct home *home, const struct command_line *line);
 int cli_replay(const struct home *home, struct command_line *line);

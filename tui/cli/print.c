@@ -27,67 +27,90 @@ static void cell(const json_t *object, const char *name, int width)
 	printf("%-*s ", width, *clean->at ? clean->at : "-");
 }
 
-static void last_cell(const json_t *object, const char *name)
-{
-	cli_print_text(*word(object, name) ? word(object, name) : "-");
-	putchar('\n');
-}
-
-/* "2026-11-30T02:37:30.123456Z" without what a terminal has no room for. */
-static void time_cell(const json_t *object, const char *name)
-{
-	printf("%-19.19s ", word(object, name));
-}
-
-static void state_cell(const json_t *object, int width)
+static const char *shown_state(const json_t *object)
 {
 	const char *state = word(object, "state");
 
-	printf("%-*s ", width, strcmp(state, "needs you") == 0 ? "NEEDS YOU" : state);
+	return strcmp(state, "needs you") == 0 ? "NEEDS YOU" : state;
+}
+
+/* A row of cells that are numbers of the object by their names, or texts. */
+static const char *number_cell(const json_t *object, const char *name, char room[24])
+{
+	snprintf(room, 24, "%lld", number(object, name));
+	return room;
+}
+
+#define LIST_ROW(state, columns, cells) list_row(state, columns, sizeof(columns) / sizeof(columns[0]), cells)
+
+static void list_row(struct printer_state *state, const struct page_column *columns, size_t count,
+                     const char *const *cells)
+{
+	state->count++;
+	if (!state->list.count)
+		cli_list_head(&state->list, columns, count);
+	cli_list_row(&state->list, cells);
+}
+
+/* What is numbered by job says whose it is, once for all that follow. */
+static void print_owner(const json_t *object, struct printer_state *state)
+{
+	const char *job = word(object, "job");
+
+	if (strcmp(job, state->last) == 0)
+		return;
+	printf("%sjob ", state->count ? "\n" : "");
+	cli_print_text(job);
+	putchar('\n');
+	snprintf(state->last, sizeof(state->last), "%s", job);
 }
 
 static void print_group(const json_t *group, struct printer_state *state)
 {
+	static const struct page_column columns[] = {
+		{ "GROUP", 5, 0, 0, true },  { "COUNT", 7, 0, 0, true },   { "STATE", 12, 0, 1, false },
+		{ "CODE", 22, 0, 0, false }, { "TABLE", 18, 10, 0, false }, { "COLUMN", 10, 0, 2, false },
+	};
+	char id[24], count[24];
+	const char *const cells[] = { number_cell(group, "group", id), number_cell(group, "count", count), shown_state(group),
+		                      word(group, "code"), word(group, "table"), word(group, "column") };
+
 	if (!group) {
 		puts("no dead letters");
 		return;
 	}
-	if (!state->count++)
-		puts("GROUP   COUNT STATE        CODE                   TABLE              COLUMN");
-	printf("%5lld %7lld ", number(group, "group"), number(group, "count"));
-	state_cell(group, 12);
-	cell(group, "code", 22);
-	cell(group, "table", 18);
-	last_cell(group, "column");
+	print_owner(group, state);
+	LIST_ROW(state, columns, cells);
 }
 
 static void print_letter(const json_t *letter, struct printer_state *state)
 {
+	static const struct page_column columns[] = {
+		{ "ID", 4, 0, 0, true },      { "LINE", 6, 0, 3, true },   { "FIRST", 19, 0, 1, false },
+		{ "STATE", 12, 0, 2, false }, { "CODE", 21, 0, 0, false }, { "TABLE", 13, 0, 0, false },
+	};
 	const json_t *source = json_object_get(letter, "source");
+	char id[24], line[24], first[24];
+	const char *const cells[] = { number_cell(letter, "id", id), number_cell(source, "line", line), first,
+		                      shown_state(letter), word(letter, "code"), word(letter, "table") };
 
 	if (!letter) {
 		puts("no dead letters");
 		return;
 	}
-	if (!state->count++)
-		puts("   ID    LINE FIRST               STATE        CODE                  TABLE");
-	printf("%5lld %7lld ", number(letter, "id"), number(source, "line"));
-	time_cell(letter, "first");
-	state_cell(letter, 12);
-	cell(letter, "code", 21);
-	last_cell(letter, "table");
+	/* "2026-11-30T02:37:30.123456Z" without what a terminal has no room for. */
+	snprintf(first, sizeof(first), "%.19s", word(letter, "first"));
+	print_owner(letter, state);
+	LIST_ROW(state, columns, cells);
 	/* The sentence is what matters most: on a line of its own it is never cut. */
 	printf("      ");
-	last_cell(letter, "message");
+	cli_print_wrapped(word(letter, "message"), 6);
 }
 
-static void print_member(const char *label, const json_t *value)
+static void print_value(const json_t *value)
 {
 	char *line;
 
-	if (!value || json_is_null(value))
-		return;
-	printf("%-13s ", label);
 	/* Text with a NUL is shown as JSON has it. */
 	if (json_is_string(value) && strlen(json_string_value(value)) == json_string_length(value)) {
 		cli_print_text(json_string_value(value));
@@ -97,6 +120,17 @@ static void print_member(const char *label, const json_t *value)
 	line = json_line(value);
 	fputs(line ? line : "\n", stdout);
 	free(line);
+}
+
+static void print_member(const char *label, const json_t *value)
+{
+	if (!value || json_is_null(value))
+		return;
+	printf("%-13s ", label);
+	if (strcmp(label, "message") == 0)
+		cli_print_wrapped(json_string_value(value), 14);
+	else
+		print_value(value);
 }
 
 static void print_shown(const json_t *letter, struct printer_state *state)
@@ -133,59 +167,83 @@ static void print_columns(const json_t *table)
 
 static void print_paused(const json_t *paused)
 {
+	OWNED(text) line = text_new(65536);
+
 	if (!paused)
 		return;
-	printf("    paused: since %.19s", word(paused, "since"));
-	if (*word(paused, "who")) {
-		printf(" by ");
-		cli_print_text(word(paused, "who"));
-	}
-	printf("%s", *word(paused, "why") ? ": " : "");
-	last_cell(paused, "why");
+	text_add_format(line, "paused: since %.19s", word(paused, "since"));
+	if (*word(paused, "who"))
+		text_add_format(line, " by %s", word(paused, "who"));
+	if (*word(paused, "why"))
+		text_add_format(line, ": %s", word(paused, "why"));
+	printf("    ");
+	cli_print_wrapped(line->at, 4);
 }
 
-static void print_table(const json_t *table, struct printer_state *state)
+static void print_notes(const json_t *notes)
 {
 	size_t i;
 	json_t *note;
 
-	if (!table) {
-		puts("no tables");
-		return;
+	json_array_foreach(notes, i, note) {
+		OWNED(text) line = text_new(65536);
+
+		text_add_format(line, "%s: %s", word(note, "code"), word(note, "text"));
+		printf("    ");
+		cli_print_wrapped(line->at, 4);
 	}
-	if (!state->count++)
-		puts("TABLE              STATE        RECEIVED   WRITTEN FILTERED LETTERS PARKED JOB");
-	cell(table, "table", 18);
-	state_cell(table, 11);
-	printf("%9lld %9lld %8lld %7lld %6lld ", number(table, "received"), number(table, "written"),
-	       number(table, "filtered"), number(table, "dead_lettered"), number(table, "parked"));
-	last_cell(table, "job");
+}
+
+/* `with_job`: the tables of several jobs. */
+static void print_table_row(const json_t *table, bool with_job, struct printer_state *state)
+{
+	static const struct page_column columns[] = {
+		{ "TABLE", 18, 14, 0, false },  { "STATE", 11, 0, 0, false },  { "RECEIVED", 8, 0, 3, true },
+		{ "WRITTEN", 8, 0, 4, true },   { "FILTERED", 8, 0, 1, true }, { "LETTERS", 7, 0, 0, true },
+		{ "PARKED", 6, 0, 2, true },    { "JOB", 7, 0, 0, false },
+	};
+	char received[24], written[24], filtered[24], letters[24], parked[24];
+	const char *const cells[] = { word(table, "table"), shown_state(table), number_cell(table, "received", received),
+		                      number_cell(table, "written", written), number_cell(table, "filtered", filtered),
+		                      number_cell(table, "dead_lettered", letters), number_cell(table, "parked", parked),
+		                      word(table, "job") };
+
+	list_row(state, columns, sizeof(columns) / sizeof(columns[0]) - !with_job, cells);
 	print_paused(json_object_get(table, "paused"));
-	json_array_foreach(json_object_get(table, "notes"), i, note) {
-		printf("    %s: ", word(note, "code"));
-		last_cell(note, "text");
-	}
+	print_notes(json_object_get(table, "notes"));
 	print_columns(table);
+}
+
+static void print_table(const json_t *table, struct printer_state *state)
+{
+	if (table)
+		print_table_row(table, true, state);
+	else
+		puts("no tables");
 }
 
 static void print_why(const json_t *why, struct printer_state *state)
 {
 	const json_t *first = json_object_get(why, "first");
+	OWNED(text) head = text_new(65536);
+	OWNED(text) event = text_new(65536);
 	size_t i;
 	json_t *step;
 
 	if (!why)
 		return;
 	state->count++;
-	cli_print_text(word(why, "table"));
-	printf(" (job %s): ", word(why, "job"));
-	printf("%s%s%s\n\n", strcmp(word(why, "state"), "needs you") == 0 ? "NEEDS YOU" : word(why, "state"),
-	       *word(why, "code") ? "   " : "", word(why, "code"));
+	text_add_format(head, "%s (job %s): %s%s%s", word(why, "table"), word(why, "job"), shown_state(why),
+	                *word(why, "code") ? "   " : "", word(why, "code"));
+	cli_print_wrapped(head->at, 0);
+	putchar('\n');
 	cli_print_wrapped(word(why, "sentence"), 0);
 	if (json_is_object(first)) {
-		printf("\nFirst bad event: letter %lld, line %lld, %.19s, key ", number(first, "id"),
-		       number(json_object_get(first, "source"), "line"), word(first, "first"));
-		last_cell(first, "key");
+		text_add_format(event, "First bad event: letter %lld, line %lld, %.19s, key %s", number(first, "id"),
+		                number(json_object_get(first, "source"), "line"), word(first, "first"),
+		                *word(first, "key") ? word(first, "key") : "-");
+		putchar('\n');
+		cli_print_wrapped(event->at, 0);
 	}
 	print_journal_before(json_object_get(why, "before"));
 	if (json_array_size(json_object_get(why, "next")))
@@ -199,6 +257,7 @@ static void print_why(const json_t *why, struct printer_state *state)
 static void print_verified(const json_t *line, struct printer_state *state)
 {
 	const json_t *equal = json_object_get(line, "equal");
+	OWNED(text) verdict = text_new(1u << 20);
 
 	if (!line)
 		return;
@@ -212,10 +271,10 @@ static void print_verified(const json_t *line, struct printer_state *state)
 		return;
 	}
 	cell(line, "table", 24);
-	printf("%10lld rows %s", number(line, "rows"), json_is_true(equal) ? "equal" : "DIFFER: ");
-	if (!json_is_true(equal))
-		cli_print_text(word(line, "first_difference"));
-	putchar('\n');
+	printf("%10lld rows ", number(line, "rows"));
+	text_add_format(verdict, "%s%s", json_is_true(equal) ? "equal" : "DIFFER: ",
+	                json_is_true(equal) ? "" : word(line, "first_difference"));
+	cli_fold(stdout, verdict->at, 41, 4);
 }
 
 static void print_merged(const json_t *step, struct printer_state *state)
@@ -240,37 +299,43 @@ static void print_engine(const json_t *status, struct printer_state *state)
 
 static void print_job(const json_t *job, struct printer_state *state)
 {
+	static const struct page_column columns[] = {
+		{ "JOB", 20, 12, 0, false },  { "STATE", 11, 0, 0, false },  { "RECEIVED", 9, 0, 3, true },
+		{ "WRITTEN", 9, 0, 4, true }, { "FILTERED", 9, 0, 1, true }, { "LETTERS", 7, 0, 0, true },
+		{ "PARKED", 6, 0, 2, true },
+	};
+	char received[24], written[24], filtered[24], letters[24], parked[24];
+	const char *const cells[] = { word(job, "job"), shown_state(job), number_cell(job, "received", received),
+		                      number_cell(job, "written", written), number_cell(job, "filtered", filtered),
+		                      number_cell(job, "dead_lettered", letters), number_cell(job, "parked", parked) };
+
 	if (!job) {
 		puts("no jobs");
 		return;
 	}
-	if (!state->count++)
-		puts("JOB              STATE        RECEIVED   WRITTEN FILTERED LETTERS PARKED REASON");
-	cell(job, "job", 16);
-	state_cell(job, 11);
-	printf("%9lld %9lld %8lld %7lld %6lld ", number(job, "received"), number(job, "written"),
-	       number(job, "filtered"), number(job, "dead_lettered"), number(job, "parked"));
-	last_cell(job, "code");
+	LIST_ROW(state, columns, cells);
+	print_reason(job);
 }
 
 static void print_job_whole(const json_t *job, struct printer_state *state)
 {
+	struct printer_state tables = { 0 };
 	const char *name;
 	json_t *value;
 	size_t i;
 
+	if (!job)
+		return;
 	print_job(job, state);
-	if (*word(job, "sentence")) {
-		printf("  ");
-		last_cell(job, "sentence");
-	}
 	json_object_foreach(json_object_get(job, "parameters"), name, value) {
 		printf("  %-28s ", name);
-		print_member("", value);
+		print_value(value);
 	}
-	state->count = 0;
 	json_array_foreach(json_object_get(job, "tables"), i, value)
-		print_table(value, state);
+		print_table_row(value, false, &tables);
+	cli_list_end(&tables.list);
+	/* Said once is enough. */
+	state->list.count = 0;
 }
 
 static void print_replayed(const json_t *run, struct printer_state *state)
@@ -298,15 +363,14 @@ static void print_discarded(const json_t *answer, struct printer_state *state)
 static void print_act(const json_t *act, struct printer_state *state)
 {
 	const char *kind = json_object_get(act, "table") ? "table" : "job";
+	OWNED(text) line = text_new(65536);
 
 	if (!act)
 		return;
 	state->count++;
-	printf("%s ", kind);
-	cli_print_text(word(act, kind));
-	printf(": %s%s", word(act, "state"), *word(act, "sentence") ? ": " : "");
-	cli_print_text(word(act, "sentence"));
-	putchar('\n');
+	text_add_format(line, "%s %s: %s%s%s", kind, word(act, kind), word(act, "state"), *word(act, "sentence") ? ": " : "",
+	                word(act, "sentence"));
+	cli_print_wrapped(line->at, 0);
 }
 
 static const struct {

@@ -1,14 +1,10 @@
-/* Lines of journal and log for people: folded at the terminal's 79th column, whole in a pipe. */
+/* Lines of journal and log for people: folded on a terminal, whole in a pipe. */
 #include "cli/cli_private.h"
-
-#include "base/clean.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define COLUMNS 79
 #define INDENT 20 /* of what is folded: behind the time */
 #define LINE_BYTES (1u << 20)
 
@@ -24,47 +20,9 @@ static long long number(const json_t *object, const char *name)
 	return (long long)json_integer_value(json_object_get(object, name));
 }
 
-/* Characters, not bytes. */
-static size_t width(const char *text, size_t len)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < len; i++)
-		count += ((unsigned char)text[i] & 0xc0) != 0x80;
-	return count;
-}
-
-/* Words longer than a line stay whole: a cut name cannot be pasted. */
-static void print_folded(const char *text)
-{
-	size_t column = 0;
-
-	while (*text) {
-		size_t blanks = strspn(text, " "), len = strcspn(text + blanks, " ");
-		size_t wide = width(text + blanks, len);
-
-		if (column > INDENT && column + blanks + wide > COLUMNS) {
-			printf("\n%*s", INDENT, "");
-			column = INDENT;
-			blanks = 0;
-			text += strspn(text, " ");
-		}
-		printf("%.*s", (int)(blanks + len), text);
-		column += blanks + wide;
-		text += blanks + len;
-	}
-	putchar('\n');
-}
-
 static void print_line(const struct text *line)
 {
-	OWNED(text) clean = text_new(LINE_BYTES * 4);
-
-	clean_text(clean, text_span(line));
-	if (isatty(STDOUT_FILENO) == 1)
-		print_folded(clean->at);
-	else
-		puts(clean->at);
+	cli_fold(stdout, line->at, 0, INDENT);
 	/* Lines that come one by one are wanted when they come. */
 	fflush(stdout);
 }

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define STOP_WAIT_MS 30000
@@ -84,11 +85,24 @@ static void make_member_absolute(json_t *args, const char *member)
 	free(path);
 }
 
-void cli_make_absolute(json_t *args)
+bool cli_names_file(const struct home *home, const char *word)
 {
+	OWNED(text) registered = text_new(8192);
+	struct stat info;
+
+	if (strpbrk(word, "./"))
+		return true;
+	text_add_format(registered, "%s/%s.json", home->jobs_config, word);
+	/* A folder that happens to have a job's name is not meant. */
+	return access(registered->at, F_OK) != 0 && stat(word, &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
+void cli_make_absolute(const struct home *home, const struct command_line *line)
+{
+	json_t *args = line->args;
 	const char *job = json_string_value(json_object_get(args, "job"));
 
-	if (job && (strpbrk(job, "./") || access(job, F_OK) == 0))
+	if (job && strstr(line->command->args, "FILE|JOB") && cli_names_file(home, job))
 		make_member_absolute(args, "job");
 	if (json_object_get(args, "file"))
 		make_member_absolute(args, "file");
@@ -173,7 +187,7 @@ static void print_result(void *context, const json_t *result)
 	OWNED(text) words = text_new(16u << 20);
 
 	(void)context;
-	run_result_text(result, words);
+	run_result_text(result, cli_columns(stdout), words);
 	fputs(words->at, stdout);
 }
 
@@ -214,7 +228,7 @@ int cli_run(const struct home *home, struct command_line *line, int argc, char *
 		return cli_complain(&err, line);
 	if (!client)
 		return become_engine(line, "--run", argc, argv);
-	cli_make_absolute(line->args);
+	cli_make_absolute(home, line);
 	if (reads_stdin(home, line->args)) {
 		bool has_room = make_room(client, home, &err);
 

@@ -43,38 +43,36 @@ static void time_text(double ms, char out[16])
 	snprintf(out, 16, "%.0f%s", ms / units[i].unit_ms, units[i].name);
 }
 
-static void time_cell(const json_t *value)
+static const char *time_cell(const json_t *value, char out[16])
 {
-	char text[16] = "-";
-
+	snprintf(out, 16, "-");
 	if (json_is_number(value))
-		time_text(json_number_value(value), text);
-	printf("%6s ", text);
+		time_text(json_number_value(value), out);
+	return out;
 }
 
 /* "14", "2.1k", "350k", "1.2M". */
-static void rate_cell(double rate)
+static const char *rate_cell(double rate, char out[24])
 {
 	if (rate < 1000)
-		printf("%6.*f ", rate > 0 && rate < 10 ? 1 : 0, rate);
+		snprintf(out, 24, "%.*f", rate > 0 && rate < 10 ? 1 : 0, rate);
 	else if (rate < 1e6)
-		printf("%5.*fk ", rate < 1e4 ? 1 : 0, rate / 1e3);
+		snprintf(out, 24, "%.*fk", rate < 1e4 ? 1 : 0, rate / 1e3);
 	else
-		printf("%5.*fM ", rate < 1e7 ? 1 : 0, rate / 1e6);
+		snprintf(out, 24, "%.*fM", rate < 1e7 ? 1 : 0, rate / 1e6);
+	return out;
 }
 
-static void print_cleaned(const char *text, int width)
+static const char *number_cell(const json_t *object, const char *name, char out[24])
 {
-	OWNED(text) clean = text_new(65536);
-
-	clean_text(clean, span_of(text));
-	printf("%-*s", width, clean->at);
+	snprintf(out, 24, "%lld", number(object, name));
+	return out;
 }
 
 static void print_latency(const json_t *latency)
 {
 	static const char *const legs[] = { "publish", "receive", "changelog", "replica" };
-	bool is_first = true;
+	OWNED(text) line = text_new(1024);
 
 	for (size_t i = 0; i < sizeof(legs) / sizeof(legs[0]); i++) {
 		const json_t *leg = json_object_get(latency, legs[i]);
@@ -84,11 +82,12 @@ static void print_latency(const json_t *latency)
 			continue;
 		time_text(json_number_value(json_object_get(leg, "p50_ms")), p50);
 		time_text(json_number_value(json_object_get(leg, "p99_ms")), p99);
-		printf("%s%s %s/%s", is_first ? INDENT "p50/p99: " : ", ", legs[i], p50, p99);
-		is_first = false;
+		text_add_format(line, "%s%s %s/%s", line->len ? ", " : "p50/p99: ", legs[i], p50, p99);
 	}
-	if (!is_first)
-		putchar('\n');
+	if (!line->len)
+		return;
+	printf(INDENT);
+	cli_print_wrapped(line->at, sizeof(INDENT) - 1);
 }
 
 static void add_clock(struct text *out, const char *before, const json_t *time)
@@ -119,34 +118,45 @@ static void print_tables(const json_t *tables)
 	json_t *table;
 
 	json_array_foreach(tables, i, table) {
+		bool narrow = cli_columns(stdout) < 70;
+		OWNED(text) line = text_new(65536);
+
 		if (strcmp(word(table, "state"), "ok") == 0)
 			continue;
+		text_add_format(line, "%-*s letters %lld, parked %lld", narrow ? 18 : 24, word(table, "table"), number(table, "dead_lettered"),
+		                number(table, "parked"));
 		printf(INDENT "%-11s ", shown_state(word(table, "state")));
-		print_cleaned(word(table, "table"), 24);
-		printf(" letters %lld, parked %lld\n", number(table, "dead_lettered"), number(table, "parked"));
+		cli_print_wrapped(line->at, sizeof(INDENT) - 1 + 12);
 	}
 }
 
 static void print_status_line(const json_t *job, struct printer_state *state)
 {
+	static const struct page_column columns[] = {
+		{ "JOB", 20, 12, 0, false }, { "STATE", 11, 0, 0, false },  { "LAG", 6, 0, 0, true },
+		{ "IN/S", 6, 0, 4, true },   { "OUT/S", 6, 0, 3, true },    { "WAITING", 8, 0, 1, true },
+		{ "LETTERS", 7, 0, 0, true }, { "PARKED", 7, 0, 2, true },
+	};
 	const json_t *rates = json_object_get(job, "rates");
+	char lag[16], in[24], out[24], waiting[24], letters[24], parked[24];
+	const char *const cells[] = { word(job, "job"), shown_state(word(job, "state")),
+		                      time_cell(json_object_get(job, "lag_ms"), lag),
+		                      rate_cell(json_number_value(json_object_get(rates, "received")), in),
+		                      rate_cell(json_number_value(json_object_get(rates, "written")), out),
+		                      number_cell(job, "replica_waiting", waiting),
+		                      number_cell(job, "dead_lettered", letters), number_cell(job, "parked", parked) };
 
 	if (!state->count++)
-		puts("JOB                  STATE          LAG   IN/S  OUT/S  WAITING LETTERS  PARKED");
-	print_cleaned(word(job, "job"), 20);
-	printf(" %-11s ", shown_state(*word(job, "worst") ? word(job, "worst") : word(job, "state")));
-	time_cell(json_object_get(job, "lag_ms"));
-	rate_cell(json_number_value(json_object_get(rates, "received")));
-	rate_cell(json_number_value(json_object_get(rates, "written")));
-	printf("%8lld %7lld %7lld\n", number(job, "replica_waiting"), number(job, "dead_lettered"), number(job, "parked"));
+		cli_list_head(&state->list, columns, sizeof(columns) / sizeof(columns[0]));
+	cli_list_row(&state->list, cells);
 }
 
-static void print_reason(const json_t *job)
+void print_reason(const json_t *job)
 {
 	OWNED(text) reason = text_new(8192);
 
 	/* What a running job waits for is the first thing that it does. */
-	if (!*word(job, "code") || strcmp(word(job, "state"), "waiting") == 0)
+	if (!*word(job, "code") || json_array_size(json_object_get(job, "activity")))
 		return;
 	text_add_format(reason, "%s: %s", word(job, "code"), word(job, "sentence"));
 	printf(INDENT);
