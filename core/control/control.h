@@ -168,4 +168,9 @@ bool client_call(struct client *client, const char *call, json_t *args, const st
 /* Path of `weird`, or NULL with `engine_not_found`; the caller frees. */
 char *engine_program(struct error *err);
 
+/* The process number in the home's lock, and waiting until that process has let it go (end.c). It drains first, however
+ * long that takes. */
+long engine_pid(const struct home *home);
+void engine_wait_end(const struct home *home, long pid);
+
 #endif

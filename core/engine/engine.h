@@ -40,6 +40,8 @@ struct job {
 	struct replay_desk *desk;    /* made with the job, for as long as it is here */
 	atomic_int wish;             /* enum run_wish */
 	struct job_run run;
+	struct job_run start;        /* asked for while it runs for a replay alone; taken by its own thread */
+	bool has_start;              /* both under engine->lock */
 	bool is_running, has_thread; /* under engine->lock */
 	uint64_t run_number;         /* counts its runs, from 1; under engine->lock */
 	pthread_t thread;
@@ -57,7 +59,8 @@ struct job {
 struct job_metrics;
 struct event_lines;
 
-/* A name that nobody else may begin: its job is being deleted, or its start is being written down. */
+/* A name that nobody else may begin, since its job is being deleted or its start is being written down; or that nobody may
+ * delete, since its files are being changed. */
 struct taken_name;
 
 struct journal;
@@ -208,10 +211,12 @@ struct job_options *job_load(const struct home *home, const char *name_or_file, 
  * working folder. */
 struct job_options *job_load_named(const struct home *home, const char *name, struct error *err);
 bool job_is_registered(const struct home *home, const char *name, struct error *err); /* `job_unknown` */
-/* Registers under its name; `job_differs` unless it is the same, has never run, or `replace`. */
-bool job_register(const struct home *home, const struct job_options *options, bool replace, struct error *err);
+/* Registers under its name; `job_differs` unless it is the same, has never run, or `replace`; `wrong_state` while the old
+ * one is deleted. */
+bool job_register(struct engine *engine, const struct job_options *options, bool replace, struct error *err);
 /* Runs it in a thread of its own; `job_running` if it runs already, `wrong_state` while it is deleted. One that is kept is
- * written down before. Takes the options (freed on failure). */
+ * written down before, and if the job runs for a replay alone it goes on from there. Takes the options (freed on
+ * failure). */
 struct job *job_begin(struct engine *engine, struct job_options *options, const struct job_run *run,
                       struct error *err);
 /* Puts the wish on the desk of the job that runs, or of one that is begun for it alone. Takes the options. */
@@ -222,9 +227,15 @@ struct job *job_replay(struct engine *engine, struct job_options *options, const
 bool job_leave_replay(struct job *job, struct replay_view *out, struct error *out_failure);
 /* The number of the run that was begun for a replay alone and still runs, or 0. */
 uint64_t job_replay_run(struct job *job);
-/* Nobody begins a job of this name until it is given back: `job_running` if one runs, or is just being started. */
+/* Nobody begins a job of this name until it is given back: `job_running` if one runs, or is just being started. To delete
+ * it, waits for who holds it. */
 bool job_take_name(struct engine *engine, const char *name, bool deletes, struct error *err);
 void job_give_name(struct engine *engine, const char *name);
+/* Nobody deletes the job until it is let go, in a moment: `wrong_state` while it is deleted. Whoever writes to a job's files
+ * without being the job holds its name. */
+bool job_hold_name(struct engine *engine, const char *name, struct error *err);
+bool job_hold_registered(struct engine *engine, const char *name, struct error *err); /* or `job_unknown` */
+void job_let_name(struct engine *engine, const char *name);
 bool job_runs(struct job *job);
 /* The running job of that name, or NULL. Jobs are never freed before the engine ends. */
 struct job *job_find_running(struct engine *engine, const char *name);
@@ -255,6 +266,7 @@ struct job_standing {
 	char code[40];
 	char sentence[512];
 	bool is_running;
+	bool is_replay;       /* it runs for a replay alone: to acts it is in the state that was kept */
 };
 void job_standing(struct engine *engine, const char *name, struct job_standing *out);
 /* Keeps a state for the time when the job does not run. */

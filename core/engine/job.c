@@ -157,7 +157,8 @@ static bool write_registered(const char *path, const char *text, struct error *e
 	return true;
 }
 
-bool job_register(const struct home *home, const struct job_options *options, bool replace, struct error *err)
+static bool register_held(const struct home *home, const struct job_options *options, bool replace,
+                          struct error *err)
 {
 	char *path = registered_path(home, options->name);
 	char *text = job_options_text(options);
@@ -176,6 +177,17 @@ bool job_register(const struct home *home, const struct job_options *options, bo
 	free(old_text);
 	free(text);
 	free(path);
+	return is_fine;
+}
+
+bool job_register(struct engine *engine, const struct job_options *options, bool replace, struct error *err)
+{
+	bool is_fine;
+
+	if (!job_hold_name(engine, options->name, err))
+		return false;
+	is_fine = register_held(engine->home, options, replace, err);
+	job_let_name(engine, options->name);
 	return is_fine;
 }
 

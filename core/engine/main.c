@@ -169,7 +169,7 @@ static int run_own(const struct home *home, const struct command_line *line)
 	struct own_run own = { .is_json = line->is_json };
 	bool has_live = live_line_open(&own.live) && !line->is_json;
 	pthread_t thread;
-	int status;
+	int status, failed;
 
 	if (!open_own(&engine, home, &own.err))
 		return complain(&own.err, line->is_json);
@@ -184,9 +184,13 @@ static int run_own(const struct home *home, const struct command_line *line)
 	};
 	own.call.peer = (struct peer){ .uid = geteuid(), .pid = getpid() };
 	peer_set_ssh(&own.call.peer, getenv("SSH_CONNECTION"));
-	pthread_create(&thread, NULL, own_main, &own);
-	engine_loop(&engine, &own.is_done);
-	pthread_join(thread, NULL);
+	failed = pthread_create(&thread, NULL, own_main, &own);
+	if (failed == 0) {
+		engine_loop(&engine, &own.is_done);
+		pthread_join(thread, NULL);
+	} else {
+		fail(&own.err, ERROR_TRANSIENT, "no_threads", "cannot make a thread for the run: %s", strerror(failed));
+	}
 	status = own.is_fine ? own.call.exit : complain(&own.err, line->is_json);
 	end_engine(&engine, status);
 	return status;

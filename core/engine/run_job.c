@@ -84,8 +84,7 @@ bool run_job_create(struct call *call, struct error *err)
 	if (!(options = job_load(call->engine->home, file, params, count, err)))
 		return false;
 	journal_act_job(call, options->name);
-	is_fine = job_register(call->engine->home, options, call_flag(call, "replace"), err) &&
-	          send_job(call, options, NULL, err);
+	is_fine = job_register(call->engine, options, call_flag(call, "replace"), err) && send_job(call, options, NULL, err);
 	job_options_free(options);
 	return is_fine;
 }
@@ -109,6 +108,18 @@ static void tell_change(struct call *call, const struct job_options *options)
 	job_options_free(old);
 }
 
+/* Also while the job runs, but not while it is deleted. */
+static bool register_again(struct call *call, const struct job_options *options, struct error *err)
+{
+	bool is_fine;
+
+	if (!job_hold_registered(call->engine, options->name, err))
+		return false;
+	is_fine = job_register(call->engine, options, true, err);
+	job_let_name(call->engine, options->name);
+	return is_fine;
+}
+
 bool run_job_set(struct call *call, struct error *err)
 {
 	const char *settings[256];
@@ -128,7 +139,7 @@ bool run_job_set(struct call *call, struct error *err)
 	    !(options = job_load(call->engine->home, name, settings, count, err)))
 		return false;
 	tell_change(call, options);
-	is_fine = job_options_startable(options, err) && job_register(call->engine->home, options, true, err);
+	is_fine = job_options_startable(options, err) && register_again(call, options, err);
 	if (is_fine) {
 		job_open_again(call->engine, options->name);
 		is_fine = send_job(call, options, call, err);

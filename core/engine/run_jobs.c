@@ -3,6 +3,7 @@
 #include "dlq/dlq.h"
 #include "engine/commands_private.h"
 #include "engine/job_acts_private.h"
+#include "engine/job_private.h"
 #include "pipeline/pipeline.h"
 #include "runner/runner.h"
 
@@ -46,10 +47,34 @@ static void end(struct call *call, const char *name, int wish)
 		continue;
 }
 
+/* Its kept state alone changes. */
+static bool mark_stopped(struct call *call, const char *name, struct error *err)
+{
+	bool is_fine;
+
+	if (!job_hold_registered(call->engine, name, err))
+		return false;
+	is_fine = job_keep_state(call->engine->home, name, STATE_STOPPED, "", "", err);
+	job_let_name(call->engine, name);
+	return is_fine;
+}
+
+/* A job that runs for a replay alone can be told to end; to all else it is as it was before. */
+static enum job_phase phase_for(struct call *call, enum job_act what, const char *name)
+{
+	struct job_standing standing;
+
+	job_standing(call->engine, name, &standing);
+	if (standing.is_replay && standing.state != STATE_DRAINING && what != ACT_DRAIN && what != ACT_STOP) {
+		standing = (struct job_standing){ 0 };
+		job_kept_standing(call->engine->home, name, &standing);
+	}
+	return job_phase(&standing);
+}
+
 static bool act(struct call *call, enum job_act what, int wish, struct error *err)
 {
 	const char *name;
-	struct job_standing standing;
 	const struct job_answer *answer;
 	struct job_options *options;
 
@@ -59,15 +84,14 @@ static bool act(struct call *call, enum job_act what, int wish, struct error *er
 	if (!(options = job_load_named(call->engine->home, name, err)))
 		return false;
 	job_options_free(options);
-	job_standing(call->engine, name, &standing);
-	answer = &job_answers[what][job_phase(&standing)];
+	answer = &job_answers[what][phase_for(call, what, name)];
 	if (answer->answer == ANSWER_REFUSE)
 		return fail(err, ERROR_CONFIG, "wrong_state", "job '%s': %s", name, answer->sentence);
 	if (answer->answer == ANSWER_BEGIN && !begin(call, name, err))
 		return false;
 	if (answer->answer == ANSWER_END)
 		end(call, name, wish);
-	if (answer->answer == ANSWER_MARK && !job_keep_state(call->engine->home, name, STATE_STOPPED, "", "", err))
+	if (answer->answer == ANSWER_MARK && !mark_stopped(call, name, err))
 		return false;
 	send_standing(call, name, answer->sentence);
 	return true;
@@ -90,7 +114,7 @@ static char *full_table(const struct job_options *options, const char *table)
 	return text_take(name);
 }
 
-static bool keep_paused(struct call *call, const char *name, const char *table, bool pauses, struct error *err)
+static bool write_paused(struct call *call, const char *name, const char *table, bool pauses, struct error *err)
 {
 	struct job_paths paths;
 	struct dlq *dlq;
@@ -107,6 +131,17 @@ static bool keep_paused(struct call *call, const char *name, const char *table, 
 	if (is_fine && !pauses && !was_paused)
 		is_fine = fail(err, ERROR_CONFIG, "wrong_state", "table '%s' is not paused", table);
 	dlq_close(dlq);
+	return is_fine;
+}
+
+static bool keep_paused(struct call *call, const char *name, const char *table, bool pauses, struct error *err)
+{
+	bool is_fine;
+
+	if (!job_hold_registered(call->engine, name, err))
+		return false;
+	is_fine = write_paused(call, name, table, pauses, err);
+	job_let_name(call->engine, name);
 	return is_fine;
 }
 

@@ -220,9 +220,13 @@ bool run_dlq_discard(struct call *call, struct error *err)
 
 	if (!check_discard(call, err) || !(options = options_of(call, err)))
 		return false;
-	dlq = store_open_of(call, options->name, DLQ_WRITE, err);
-	is_fine = dlq && dlq_discard(dlq, group, id, (uint64_t)count, err);
-	dlq_close(dlq);
+	is_fine = job_hold_registered(call->engine, options->name, err);
+	if (is_fine) {
+		dlq = store_open_of(call, options->name, DLQ_WRITE, err);
+		is_fine = dlq && dlq_discard(dlq, group, id, (uint64_t)count, err);
+		dlq_close(dlq);
+		job_let_name(call->engine, options->name);
+	}
 	if (is_fine)
 		call_line(call, json_pack("{s:s, s:I, s:I}", "job", options->name, group ? "group" : "id",
 		                          (json_int_t)(group ? group : id), "discarded", (json_int_t)count));

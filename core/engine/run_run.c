@@ -165,7 +165,7 @@ bool run_run(struct call *call, struct error *err)
 	if (!(options = job_load(home, what, params, param_count, err)))
 		return false;
 	journal_act_job(call, options->name);
-	if (!job_options_startable(options, err) || !job_register(home, options, call_flag(call, "replace"), err)) {
+	if (!job_options_startable(options, err) || !job_register(call->engine, options, call_flag(call, "replace"), err)) {
 		job_options_free(options);
 		return false;
 	}

@@ -59,6 +59,11 @@ bool run_should_leave(const struct run_setup *setup)
 	return wish == RUN_STOP || wish == RUN_AGAIN;
 }
 
+bool run_is_ending(const atomic_int *wish)
+{
+	return atomic_load(wish) > RUN_AGAIN;
+}
+
 static void ring_locked(struct sleeper *sleeper)
 {
 	sleeper->was_rung = true;

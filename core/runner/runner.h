@@ -28,6 +28,8 @@ enum run_wish {
 void run_wish_for(atomic_int *wish, enum run_wish stronger);
 /* Only if nothing else is wished. */
 void run_wish_first(atomic_int *wish, enum run_wish first);
+/* Will it end rather than be opened anew? */
+bool run_is_ending(const atomic_int *wish);
 /* A job that rests looks about: a replay lies on its desk. `wish` says which one. */
 void run_wake(const atomic_int *wish);
 

@@ -79,6 +79,44 @@ def test_a_job_without_a_thread_has_not_begun():
         test_jobs.act(home, "job", "delete", "shop", state="deleted")
 
 
+def test_a_job_without_its_other_threads_has_not_begun():
+    with weir.Home() as home:
+        threads = Threads(home)
+        test_jobs.create(home, test_jobs.feed_lines(0, 10))
+        # The call's, the job's own; then the reader is missing, or the merger.
+        for left in (2, 3):
+            threads.leave(left)
+            assert home.run("start", "shop", "--json").code in (0, 1)
+            threads.allow()
+            test_jobs.weir_until(lambda: home.run("job", "show", "shop", "--json").last["state"] == "needs you")
+            line = home.run("job", "show", "shop", "--json").last
+            assert line["code"] == "no_threads" and line["received"] == 0 and line["running"] is False, line
+            assert os.listdir(os.path.join(home.state, "warehouse")) == []
+        test_jobs.act(home, "start", "shop", state="ok")
+        test_jobs.settle(home, "shop", 10)
+
+
+def test_a_job_that_cannot_wake_for_want_of_threads_waits():
+    with weir.Home() as home:
+        threads = Threads(home)
+        feed = test_jobs.create(home, test_jobs.feed_lines(0, 10))
+        test_jobs.act(home, "start", "shop", state="ok")
+        at_rest = lambda: any(a["doing"] == "waiting for new messages" for a in home.run("status", "--json").last["activity"])
+        test_jobs.weir_until(at_rest)
+        threads.leave(0)
+        with open(feed, "a") as f:
+            f.write(test_jobs.feed_lines(10, 20))
+        # Calls need a thread too: the journal tells what nobody can ask.
+        journal = os.path.join(home.state, "journal.jsonl")
+        test_jobs.weir_until(lambda: '"job_waiting"' in open(journal).read())
+        threads.allow()
+        test_jobs.settle(home, "shop", 20)
+        lines = open(journal).read()
+        assert "no_threads" in lines
+        test_jobs.weir_until(lambda: '"job_goes_on"' in open(journal).read())
+        home.verify()
+
+
 def test_a_call_without_a_thread_is_told():
     with weir.Home() as home:
         threads = Threads(home)

@@ -1,7 +1,9 @@
 """Jobs in the background: start, pause, drain, stop; what the engine remembers; two clients at once."""
+import fcntl
 import json
 import os
 import signal
+import sqlite3
 import threading
 import time
 
@@ -184,3 +186,122 @@ def test_a_job_that_broke_says_so_until_it_is_started():
         home.write("feed", feed_lines(0, 10))
         act(home, "start", "shop")
         settle(home, "shop", 10)
+
+
+def test_start_while_it_runs_for_a_replay_alone_really_starts_it():
+    schema = {"t": {"primary_key": ["id"], "columns": {"id": {"bigquery": "INT64"}, "n": {"bigquery": "INT64"}}}}
+    with weir.Home() as home:
+        home.write("schema.json", json.dumps(schema))
+        bad = weir.feed([weir.event({"id": i, "extra": "x"}, lsn=100 + i) for i in range(20)], weir.id_key)
+        feed = home.write("feed", bad)
+        home.replicate(feed, expect=1, sourceSchema="schema.json", schemaChanges="reject")
+        assert home.run("job", "set", "shop", "schemaChanges=add").code == 0
+        group = home.letters()[0]["group"]
+        replayer = home.start("dlq", "replay", "--group", str(group), "--rate", "10", "--yes", "--json")
+        weir_until(lambda: any(x["state"] == "done" for x in home.letters()))
+        r = home.run("pause", "shop", "--json")
+        assert r.code == 78 and "does not run" in r.error["message"], r
+        r = act(home, "start", "shop", state="ok")
+        assert "already" not in r.last["sentence"], r
+        assert replayer.poll() is None, "the replay should still be under way"
+        with open(feed, "a") as f:
+            f.write(feed_lines(100, 110))
+        settle(home, "shop", 30)
+        out, err = replayer.communicate(timeout=30)
+        run = json.loads(out.decode().splitlines()[-1])
+        assert run["done"] == 20 and run["left"] == 0, (run, err)
+        assert home.run("job", "show", "shop", "--json").last["running"] is True
+        assert "already" in act(home, "start", "shop").last["sentence"]
+        # It was written down: the next engine starts it again.
+        home.end_engine()
+        weir_until(lambda: home.run("job", "show", "shop", "--json").last["running"] is True)
+        act(home, "drain", "shop", state="stopped")
+        home.verify()
+
+
+def weir_until(is_there, seconds=30):
+    end = time.monotonic() + seconds
+    while not is_there():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)
+
+
+def test_stopping_the_replay_does_not_start_the_job_later():
+    schema = {"t": {"primary_key": ["id"], "columns": {"id": {"bigquery": "INT64"}, "n": {"bigquery": "INT64"}}}}
+    with weir.Home() as home:
+        home.write("schema.json", json.dumps(schema))
+        bad = weir.feed([weir.event({"id": i, "extra": "x"}, lsn=100 + i) for i in range(20)], weir.id_key)
+        home.replicate(home.write("feed", bad), expect=1, sourceSchema="schema.json", schemaChanges="reject")
+        assert home.run("job", "set", "shop", "schemaChanges=add").code == 0
+        home.start("dlq", "replay", "--group", str(home.letters()[0]["group"]), "--rate", "5", "--yes", "--json")
+        weir_until(lambda: any(x["state"] == "done" for x in home.letters()))
+        act(home, "start", "shop", state="ok")
+        act(home, "stop", "shop", state="stopped")
+        home.end_engine()
+        time.sleep(0.3)
+        assert home.run("job", "show", "shop", "--json").last["running"] is False
+
+
+def test_a_table_is_not_paused_while_the_job_is_deleted():
+    with weir.Home() as home:
+        home.replicate(home.write("feed", feed_lines(0, 10)))
+        assert home.run("job", "list").code == 0
+        # Deleting has to wait for the warehouse.
+        db = sqlite3.connect(home.warehouse("shop_log"), isolation_level=None)
+        db.execute("begin immediate")
+        deleting = home.start("job", "delete", "shop", "--json")
+        end = time.monotonic() + 4
+        refused = None
+        while not refused and time.monotonic() < end:
+            r = home.run("pause", "shop", "t", "--json")
+            refused = r.error if r.code else None
+        assert refused and refused["code"] == "wrong_state" and "deleted" in refused["message"], r
+        assert home.run("job", "set", "shop", "updateFrequencySecs=7", "--json").error["code"] == "wrong_state"
+        db.execute("rollback")
+        db.close()
+        out, err = deleting.communicate(timeout=30)
+        assert deleting.returncode == 0, (out, err)
+        assert os.listdir(os.path.join(home.state, "jobs")) == [], os.listdir(os.path.join(home.state, "jobs"))
+        assert home.run("pause", "shop", "t", "--json").error["code"] == "job_unknown"
+
+
+def merged(home):
+    try:
+        return home.sql("select count(*) from t")[0][0]
+    except sqlite3.OperationalError:
+        return 0
+
+
+def test_stop_does_not_merge_and_the_next_start_does():
+    with weir.Home() as home:
+        feed = create(home, feed_lines(0, 10), updateFrequencySecs=1)
+        act(home, "start", "shop")
+        settle(home, "shop", 10)
+        weir_until(lambda: merged(home) == 10)
+        assert home.run("job", "set", "shop", "updateFrequencySecs=300").code == 0
+        with open(feed, "a") as f:
+            f.write(feed_lines(10, 20))
+        settle(home, "shop", 20)
+        act(home, "stop", "shop", state="stopped")
+        assert home.sql("select count(*) from t_changelog", "shop_log") == [(20,)]
+        assert home.sql("select count(*) from t") == [(10,)]
+        act(home, "start", "shop", state="ok")
+        weir_until(lambda: merged(home) == 20)
+        act(home, "drain", "shop", state="stopped")
+        home.verify()
+
+
+def test_engine_stop_returns_when_the_engine_has_ended():
+    with weir.Home() as home:
+        create(home, feed_lines(0, 3000))
+        act(home, "start", "shop")
+        for _ in range(5):
+            with open(os.path.join(home.state, "weird.lock")) as f:
+                pid = int(f.read())
+                assert home.run("engine", "stop", "--json").last == {"state": "draining", "pid": pid}
+                fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            assert not os.path.exists(os.path.join(home.state, "weird.sock"))
+            assert home.run("job", "list").code in (0, 1)
+        assert home.run("engine", "stop").code == 0
+        r = home.run("engine", "stop", "--json")
+        assert r.code == 69 and r.error["code"] == "engine_not_running", r

@@ -138,8 +138,10 @@ static int dispatch(const struct home *home, struct command_line *line, int argc
 		return cli_show(home, line);
 	if (id == COMMAND_engine_start)
 		return cli_engine_start(home, line);
-	if (id == COMMAND_engine_status || id == COMMAND_engine_stop)
+	if (id == COMMAND_engine_status)
 		return cli_engine_status(home, line);
+	if (id == COMMAND_engine_stop)
+		return cli_engine_stop(home, line);
 	return cli_engine_command(home, line, line->command->call);
 }
 

@@ -68,6 +68,7 @@ int cli_replay(const struct home *home, struct command_line *line);
 int cli_bundle(const struct home *home, const struct command_line *line);
 int cli_engine_start(const struct home *home, const struct command_line *line);
 int cli_engine_status(const struct home *home, const struct command_line *line);
+int cli_engine_stop(const struct home *home, const struct command_line *line);
 
 /* Answered here, from tables. */
 int cli_check(const struct home *home, const struct command_line *line);

@@ -1,4 +1,4 @@
-/* `weir engine start`: an engine that answers, whoever started it. */
+/* `weir engine start`: an engine that answers, whoever started it. `status` and `stop` never start one only to ask or end it. */
 #include "cli/cli_private.h"
 
 #include "base/clean.h"
@@ -47,4 +47,27 @@ int cli_engine_start(const struct home *home, const struct command_line *line)
 
 	client_close(client);
 	return is_fine ? status : cli_complain(&err, line);
+}
+
+int cli_engine_status(const struct home *home, const struct command_line *line)
+{
+	struct error err = { 0 };
+	struct client *client = client_open(home, &err);
+
+	if (!client)
+		return cli_complain(&err, line);
+	client_close(client);
+	return cli_engine_command(home, line, line->command->call);
+}
+
+/* What is done next (another engine, the home removed) finds nothing of this one any more. */
+int cli_engine_stop(const struct home *home, const struct command_line *line)
+{
+	long pid = engine_pid(home);
+	int status = cli_engine_status(home, line);
+
+	fflush(stdout);
+	if (status == 0)
+		engine_wait_end(home, pid);
+	return status;
 }

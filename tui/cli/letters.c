@@ -230,15 +230,3 @@ int cli_export(const struct home *home, const struct command_line *line)
 	free(export.body.at);
 	return is_fine ? status : cli_complain(&err, line);
 }
-
-/* These never start an engine only to ask or end it. */
-int cli_engine_status(const struct home *home, const struct command_line *line)
-{
-	struct error err = { 0 };
-	struct client *client = client_open(home, &err);
-
-	if (!client)
-		return cli_complain(&err, line);
-	client_close(client);
-	return cli_engine_command(home, line, line->command->call);
-}
