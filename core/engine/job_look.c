@@ -76,7 +76,7 @@ static bool wait_locked(struct job *job, uint64_t run_number, int64_t wait_ms)
 	while (job->is_running && job->run_number == run_number && (wait_ms < 0 || clock_mono_ms() < until_ms)) {
 		struct timespec until;
 
-		clock_gettime(CLOCK_REALTIME, &until);
+		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_nsec += 50 * 1000 * 1000;
 		until.tv_sec += until.tv_nsec / 1000000000;
 		until.tv_nsec %= 1000000000;
