@@ -1,9 +1,11 @@
 /*
  * Any bytes as a job file: reading never crashes, every problem can be printed,
- * and a job that comes out has a registered text that reads back as itself.
- * Reaches core/options: the scanner, the reader, all types and rules.
+ * and a job that comes out has a registered text that reads back as itself. The
+ * same bytes as config.json: read or refused, with a problem that can be printed.
+ * Reaches core/options: the scanner, the readers, all types and rules.
  */
 #include "options/options.h"
+#include "options/settings.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -44,6 +46,22 @@ static void job_reads_back(const struct job_options *job)
 	free(text);
 }
 
+static void read_settings(struct span text)
+{
+	char state[] = "/srv/weir", socket[] = "/srv/weir/weird.sock";
+	struct home home = { .config = state, .state = state, .socket = socket };
+	struct option_problems problems;
+	struct settings settings;
+	bool is_fine = settings_read(&home, text, &settings, &problems);
+
+	assert(is_fine == (problems.errors == 0));
+	if (is_fine) {
+		assert(settings.operator_count <= OPERATORS_MAX && settings.has_group == (settings.group_name != NULL));
+		settings_release(&settings);
+	}
+	problems_print(&problems);
+}
+
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
 	struct option_problems problems;
@@ -58,5 +76,6 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 	if (job)
 		job_reads_back(job);
 	job_options_free(job);
+	read_settings(span_make((const char *)data, size));
 	return 0;
 }

@@ -1,7 +1,7 @@
 /*
  * Any bytes from a client, in pieces as they may come: hello, frames, calls, cancels, subscriptions, through the functions
  * that serve a session, over a pair of sockets. Whatever comes, every line that goes back is one JSON object of the
- * protocol, events count up, a session that may look changes nothing, and the session ends when its client goes.
+ * protocol, events count up, nobody below admin changes a job or ends the engine, and the session ends when its client goes.
  *
  * Byte 0: bit 0 may act, bit 1 begins with a hello, the rest is the length of pieces. The other bytes are the client's.
  */
@@ -174,6 +174,19 @@ static void send_all(int client, const char *bytes, size_t len)
 	}
 }
 
+static void check_job(void)
+{
+	char *path = path_join(home->jobs_config, "shop.json"), *text;
+	struct error err = { 0 };
+	size_t len;
+
+	assert(file_read(path, 4096, &text, &len, &err));
+	assert(len == sizeof(job_file) - 1 && memcmp(text, job_file, len) == 0);
+	assert(!atomic_load(&engine.is_stopping));
+	free(text);
+	free(path);
+}
+
 static void forget_journal(void)
 {
 	static unsigned inputs;
@@ -211,5 +224,6 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 	serve(POLLHUP, ends[1]);
 	sweep();
 	assert(!engine.sessions && engine.session_count == 0);
+	check_job();
 	return 0;
 }
