@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 /* Writes what stands for one character that may not stay as it is. */
 typedef bool escape_writer(struct text *out, uint32_t code);
@@ -57,20 +58,34 @@ static bool clean_with(struct text *out, struct span text, const struct cleaner 
 
 static bool terminal_is_harmful(uint32_t code)
 {
-	return code_is_control(code) || code_is_bidi(code);
+	return code_is_control(code) || code_is_bidi(code) || code_is_unseen(code);
+}
+
+bool clean_may_stay(uint32_t code, size_t length)
+{
+	return length && !terminal_is_harmful(code);
+}
+
+size_t clean_escape(uint32_t code, size_t length, char out[CLEAN_ESCAPE_BYTES])
+{
+	/* C1 has two bytes in UTF-8: \x9b would claim that there was one. */
+	if (length > 1)
+		return (size_t)snprintf(out, CLEAN_ESCAPE_BYTES, "\\u%04" PRIx32, code);
+	return (size_t)snprintf(out, CLEAN_ESCAPE_BYTES, "\\x%02" PRIx32, code);
 }
 
 static bool terminal_write_code(struct text *out, uint32_t code)
 {
-	/* C1 has two bytes in UTF-8: \x9b would claim that there was one. */
-	if (code < 0x80)
-		return text_add_format(out, "\\x%02" PRIx32, code);
-	return text_add_format(out, "\\u%04" PRIx32, code);
+	char escape[CLEAN_ESCAPE_BYTES];
+
+	return text_add_span(out, span_make(escape, clean_escape(code, code < 0x80 ? 1 : 2, escape)));
 }
 
 static bool terminal_write_byte(struct text *out, uint32_t byte)
 {
-	return text_add_format(out, "\\x%02" PRIx32, byte);
+	char escape[CLEAN_ESCAPE_BYTES];
+
+	return text_add_span(out, span_make(escape, clean_escape(byte, 0, escape)));
 }
 
 bool clean_text(struct text *out, struct span text)

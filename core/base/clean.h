@@ -7,9 +7,14 @@
 
 #include "base/text.h"
 
-/* Control characters, bidi marks and invalid UTF-8 become visible escapes
- * (\x1b, \u202e, \xff); everything else stays. */
+/* Control characters, bidi marks, what cannot be seen (zero width) and invalid
+ * UTF-8 become visible escapes (\x1b, \u202e, \xff); everything else stays. */
 bool clean_text(struct text *out, struct span text);
+/* The same for one character of so many bytes, or one byte of invalid UTF-8 (length 0): may it stay, and what stands for
+ * it otherwise; gives the escape's length. For the cells of the console, which count columns besides. */
+#define CLEAN_ESCAPE_BYTES 12
+bool clean_may_stay(uint32_t code, size_t length);
+size_t clean_escape(uint32_t code, size_t length, char out[CLEAN_ESCAPE_BYTES]);
 
 /* One shell word: bare if harmless, 'quoted', or $'..' with control characters. */
 bool shell_quote(struct text *out, struct span word);

@@ -1,4 +1,4 @@
-/* One step through UTF-8 that may be broken. */
+/* One step through UTF-8 that may be broken, and which characters people must not be sent as they are. */
 #ifndef WEIR_BASE_UTF8_H
 #define WEIR_BASE_UTF8_H
 
@@ -25,5 +25,9 @@ static inline bool code_is_bidi(uint32_t code)
 	return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
 	       code == 0x200e || code == 0x200f || code == 0x061c;
 }
+
+/* Takes no place or cannot be seen, though it is no combining mark: joiners, fillers, selectors of variants, tags, marks
+ * of other formats. Two names that differ only in these look the same, and terminals disagree about their width. */
+bool code_is_unseen(uint32_t code);
 
 #endif

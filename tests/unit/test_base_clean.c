@@ -57,12 +57,9 @@ static void a_terminal_gets_no_direction_marks(void **state)
 	static const uint32_t marks[] = { 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e,
 	                                  0x2066, 0x2067, 0x2068, 0x2069, 0x061c };
 	static const struct row neighbours[] = {
-		ROW("\xe2\x80\x8d", "\xe2\x80\x8d"), /* U+200D */
 		ROW("\xe2\x80\x90", "\xe2\x80\x90"), /* U+2010 */
-		ROW("\xe2\x80\xa9", "\xe2\x80\xa9"), /* U+2029 */
 		ROW("\xe2\x80\xaf", "\xe2\x80\xaf"), /* U+202F */
-		ROW("\xe2\x81\xa5", "\xe2\x81\xa5"), /* U+2065 */
-		ROW("\xe2\x81\xaa", "\xe2\x81\xaa"), /* U+206A */
+		ROW("\xe2\x81\xb0", "\xe2\x81\xb0"), /* U+2070 */
 	};
 
 	(void)state;
@@ -79,6 +76,20 @@ static void a_terminal_gets_no_direction_marks(void **state)
 		assert_string_equal(t->at, out);
 	}
 	ROWS_CHECK(clean_text, neighbours);
+}
+
+static void a_terminal_gets_nothing_that_cannot_be_seen(void **state)
+{
+	static const struct row rows[] = {
+		ROW("zero\xe2\x80\x8bwidth", "zero\\u200bwidth"),
+		ROW("\xe2\x80\x8d\xe2\x80\xa9\xe2\x81\xa5", "\\u200d\\u2029\\u2065"),
+		ROW("soft\xc2\xadhyphen", "soft\\u00adhyphen"),
+		ROW("\xef\xbb\xbf" "bom", "\\ufeffbom"),
+		ROW("\xf3\xa0\x81\xa1", "\\ue0061"),
+	};
+
+	(void)state;
+	ROWS_CHECK(clean_text, rows);
 }
 
 static void a_terminal_gets_no_broken_utf8(void **state)
@@ -220,6 +231,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_terminal_gets_no_control_characters),
 		cmocka_unit_test(a_terminal_gets_no_direction_marks),
+		cmocka_unit_test(a_terminal_gets_nothing_that_cannot_be_seen),
 		cmocka_unit_test(a_terminal_gets_no_broken_utf8),
 		cmocka_unit_test(what_is_too_long_is_not_added_in_part),
 		cmocka_unit_test(a_shell_gets_one_word),

@@ -1,112 +1,114 @@
 /*
- * Text as columns; see cells.h. What may reach a terminal is decided here and nowhere
- * else: a character that it would obey, or that has no column of its own, is shown as
- * an escape.
+ * Text from anybody as glyphs of known width. The rules of what may stay are the
+ * cleaner's (base/clean.h); here comes what only a screen must know: columns, and
+ * combining marks, which stay with their base or get one of their own.
  */
 #include "term/cells.h"
+
+#include "base/clean.h"
 #include "base/utf8.h"
+#include "term/canvas.h"
 
 #include <wchar.h>
 
-#define MARKS_MOST 4 /* combining marks on one character; more are escapes */
+/* The base of marks that have none: after nothing, after an escape, or too many for one cell. One column wide in every
+ * table of widths, also where East Asian widths hold. */
+#define DOTTED_CIRCLE "\xe2\x97\x8c"
 
-static bool is_utf8_terminal = true;
+_Static_assert(sizeof(((struct glyph *)0)->text) >= CELL_BYTES, "a glyph holds what a cell holds");
+_Static_assert(sizeof(((struct glyph *)0)->text) >= CLEAN_ESCAPE_BYTES, "a glyph holds an escape");
 
-void cells_set_utf8(bool is_utf8)
+static bool is_utf8 = true;
+
+void cells_set_utf8(bool utf8)
 {
-	is_utf8_terminal = is_utf8;
+	is_utf8 = utf8;
 }
 
 bool cells_is_utf8(void)
 {
-	return is_utf8_terminal;
+	return is_utf8;
 }
 
-/* Controls, bidi marks, zero widths that are no combining marks: what clean_text escapes, and what has no column. */
-static bool is_hostile(uint32_t code)
-{
-	return code_is_control(code) || code_is_bidi(code) || code == 0xad || (code >= 0x200b && code <= 0x200f) ||
-	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
-	       (code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe0fff) || (code >= 0xfe00 && code <= 0xfe0f);
-}
-
+/* Columns of a character that may stay; 0: a combining mark; -1: this terminal's tables do not know it. */
 static int code_width(uint32_t code)
 {
 	return code < 0x7f ? 1 : wcwidth((wchar_t)code);
 }
 
-static bool is_mark(uint32_t code)
+static void glyph_escape(struct glyph *out, uint32_t code, size_t length)
 {
-	return code >= 0x300 && !is_hostile(code) && code_width(code) == 0;
-}
-
-static void escape(uint32_t code, bool is_byte, struct glyph *out)
-{
-	int len = snprintf(out->text, sizeof(out->text), is_byte || code < 0x100 ? "\\x%02x" : code < 0x10000 ? "\\u%04x" : "\\U%06x",
-	                   (unsigned)code);
-
-	out->len = out->width = (uint8_t)len;
+	out->len = (uint8_t)clean_escape(code, length, out->text);
+	out->width = out->len;
 	out->is_escape = true;
+	out->taken = length ? length : 1;
 }
 
-static void marks_add(struct span text, size_t at, struct glyph *out)
+static void glyph_add(struct glyph *out, const char *at, size_t len)
 {
-	uint32_t mark;
+	memcpy(out->text + out->len, at, len);
+	out->len = (uint8_t)(out->len + len);
+	out->text[out->len] = '\0';
+}
 
-	for (int i = 0; i < MARKS_MOST && at + out->taken < text.len; i++) {
-		size_t len = utf8_step(span_make(text.at + at + out->taken, text.len - at - out->taken), &mark);
+/* Takes the marks that follow, as many as a cell holds. */
+static void glyph_take_marks(struct glyph *out, struct span text, size_t at)
+{
+	size_t from = at, length;
+	uint32_t code;
 
-		if (!len || !is_mark(mark) || out->len + len >= 14)
-			return;
-		memcpy(out->text + out->len, text.at + at + out->taken, len);
-		out->len = (uint8_t)(out->len + len);
-		out->text[out->len] = '\0';
-		out->taken += len;
+	for (; at < text.len && (unsigned char)text.at[at] >= 0x80; at += length) {
+		length = utf8_step(span_make(text.at + at, text.len - at), &code);
+		if (!clean_may_stay(code, length) || code_width(code) != 0 || out->len + length >= CELL_BYTES)
+			break;
+		glyph_add(out, text.at + at, length);
 	}
+	out->taken += at - from;
 }
 
 bool glyph_next(struct span text, size_t at, struct glyph *out)
 {
-	uint32_t code = 0;
-	size_t len;
-	int width;
-
 	if (at >= text.len)
 		return false;
-	memset(out, 0, sizeof(*out));
-	len = utf8_step(span_make(text.at + at, text.len - at), &code);
-	out->taken = len ? len : 1;
-	width = len && !is_hostile(code) ? code_width(code) : -1;
-	if (!len || width < 1 || (code >= 0x80 && !is_utf8_terminal)) {
-		escape(len ? code : (unsigned char)text.at[at], !len, out);
+	uint32_t code = (unsigned char)text.at[at];
+	size_t length = utf8_step(span_make(text.at + at, text.len - at), &code);
+	int width = -1;
+
+	out->len = 0;
+	out->is_escape = false;
+	if (clean_may_stay(code, length) && (code < 0x80 || is_utf8))
+		width = code_width(code);
+	if (width < 0 || width > 2) {
+		glyph_escape(out, code, length);
 		return true;
 	}
-	memcpy(out->text, text.at + at, len);
-	out->len = (uint8_t)len;
-	out->width = (uint8_t)width;
-	if (is_utf8_terminal)
-		marks_add(text, at, out);
+	out->taken = 0;
+	out->width = width ? (uint8_t)width : 1;
+	glyph_add(out, width ? text.at + at : DOTTED_CIRCLE, width ? length : sizeof(DOTTED_CIRCLE) - 1);
+	if (width)
+		out->taken = length;
+	if (is_utf8)
+		glyph_take_marks(out, text, at + out->taken);
 	return true;
-}
-
-int cells_width(struct span text)
-{
-	struct glyph glyph;
-	int width = 0;
-
-	for (size_t at = 0; glyph_next(text, at, &glyph); at += glyph.taken)
-		width += glyph.width;
-	return width;
 }
 
 size_t cells_fit(struct span text, int cols, int *out_cols)
 {
 	struct glyph glyph;
 	size_t at = 0;
-	int width = 0;
+	int taken = 0;
 
-	for (; glyph_next(text, at, &glyph) && width + glyph.width <= cols; at += glyph.taken)
-		width += glyph.width;
-	*out_cols = width;
+	for (; glyph_next(text, at, &glyph) && glyph.width <= cols - taken; at += glyph.taken)
+		taken += glyph.width;
+	*out_cols = taken;
 	return at;
+}
+
+int cells_width(struct span text)
+{
+	int cols;
+
+	/* Ten columns for one byte at most: texts of the screen are far from overflowing an int, a huge one ends here. */
+	cells_fit(text, INT32_MAX, &cols);
+	return cols;
 }

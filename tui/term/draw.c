@@ -1,65 +1,115 @@
-/* Drawing on an area; see canvas.h. */
+/*
+ * Drawing on a part of a canvas. All text is taken apart by glyph_next, so what
+ * stands in a cell is safe and has the width that the cell says. Columns are
+ * counted also left of the edge, where nothing is visible: so lines scroll sideways.
+ */
 #include "term/canvas.h"
+
 #include "term/cells.h"
 #include "term/term.h"
 
-#define FORMAT_BYTES 4096
+#include <stdio.h>
 
-static const char cut_mark[] = "..";
+#define FORMAT_BYTES (CANVAS_COLS_MAX * 4 + 1)
+#define DOTS ".."
 
-static bool is_inside(struct area area, int row)
+struct area area_whole(struct canvas *canvas)
 {
-	return row >= 0 && row < area.rows;
+	return (struct area){ canvas, 0, 0, canvas->rows, canvas->cols };
 }
 
-static struct cell *cell_of(struct area area, int row, int col)
+/* Cuts the stretch from *at, of *len, to 0 .. size. */
+static void stretch_cut(int *at, int *len, int size)
 {
-	return &area.canvas->cells[(size_t)(area.row + row) * (size_t)area.canvas->cols + (size_t)(area.col + col)];
+	int64_t begin = *at < 0 ? 0 : *at, end = (int64_t)*at + (*len < 0 ? 0 : *len);
+
+	if (end > size)
+		end = size;
+	if (begin > size)
+		begin = size;
+	*at = (int)begin;
+	*len = end > begin ? (int)(end - begin) : 0;
 }
 
-/* A half of a wide character that loses its other half becomes a blank. */
-static void cell_release(struct area area, int row, int col)
+struct area area_part(struct area area, int row, int col, int rows, int cols)
 {
-	struct cell *cell = cell_of(area, row, col);
-	int whole = area.col + col;
-
-	if (!cell->width && whole > 0) {
-		cell[-1].text[0] = ' ';
-		cell[-1].text[1] = '\0';
-		cell[-1].width = 1;
-	}
-	if (cell->width == 2 && whole + 1 < area.canvas->cols) {
-		memset(cell[1].text, 0, CELL_BYTES);
-		cell[1].text[0] = ' ';
-		cell[1].width = 1;
-	}
+	stretch_cut(&row, &rows, area.rows);
+	stretch_cut(&col, &cols, area.cols);
+	return (struct area){ area.canvas, area.row + row, area.col + col, rows, cols };
 }
 
-static void cell_put(struct area area, int row, int col, enum role role, const char *text, size_t len, int width)
+/* NULL outside of the area, or of a canvas that has become smaller than the area. */
+static struct cell *cell_at(struct area area, int row, int col)
 {
-	struct cell *cell;
-
-	for (int i = 0; i < width; i++) {
-		cell_release(area, row, col + i);
-		cell = cell_of(area, row, col + i);
-		memset(cell->text, 0, CELL_BYTES);
-		cell->width = 0;
-		cell->role = (uint8_t)role;
-	}
-	cell = cell_of(area, row, col);
-	memcpy(cell->text, text, len < CELL_BYTES ? len : CELL_BYTES - 1);
-	cell->width = (uint8_t)width;
+	if (row < 0 || row >= area.rows || col < 0 || col >= area.cols)
+		return NULL;
+	row += area.row;
+	col += area.col;
+	if (row < 0 || row >= area.canvas->rows || col < 0 || col >= area.canvas->cols)
+		return NULL;
+	return &area.canvas->cells[(size_t)row * (size_t)area.canvas->cols + (size_t)col];
 }
 
-/* An escape is several cells of one byte each. */
+static void cell_blank(struct cell *cell)
+{
+	memset(cell->text, 0, CELL_BYTES);
+	cell->text[0] = ' ';
+	cell->width = 1;
+}
+
+/* Whoever stood in this cell and reached over its edge loses the other half as well, also when that lies outside of
+ * the area: half a wide character would move the rest of the row. */
+static void cell_clear(struct area area, int row, int col)
+{
+	struct area all = area_whole(area.canvas);
+	struct cell *cell = cell_at(area, row, col);
+
+	row += area.row;
+	col += area.col;
+	if (cell->width == 0)
+		cell_blank(cell_at(all, row, col - 1));
+	else if (cell->width == 2)
+		cell_blank(cell_at(all, row, col + 1));
+	cell_blank(cell);
+}
+
+static void cell_put(struct area area, int row, int col, enum role role, const char *text, size_t len)
+{
+	struct cell *cell = cell_at(area, row, col);
+
+	if (!cell)
+		return;
+	cell_clear(area, row, col);
+	memcpy(cell->text, text, len);
+	memset(cell->text + len, 0, CELL_BYTES - len);
+	cell->role = (uint8_t)role;
+}
+
+/* A wide character of which one half is not visible leaves a blank. */
+static void wide_put(struct area area, int row, int col, enum role role, const struct glyph *glyph)
+{
+	struct cell *left = cell_at(area, row, col), *right = cell_at(area, row, col + 1);
+
+	cell_put(area, row, col, role, " ", 1);
+	cell_put(area, row, col + 1, role, " ", 1);
+	if (!left || !right)
+		return;
+	memcpy(left->text, glyph->text, glyph->len + 1u);
+	left->width = 2;
+	memset(right->text, 0, CELL_BYTES);
+	right->width = 0;
+}
+
 static void glyph_put(struct area area, int row, int col, enum role role, const struct glyph *glyph)
 {
-	if (!glyph->is_escape) {
-		cell_put(area, row, col, role, glyph->text, glyph->len, glyph->width);
-		return;
+	if (glyph->is_escape) {
+		for (int i = 0; i < glyph->width; i++)
+			cell_put(area, row, col + i, role, glyph->text + i, 1);
+	} else if (glyph->width == 2) {
+		wide_put(area, row, col, role, glyph);
+	} else {
+		cell_put(area, row, col, role, glyph->text, glyph->len);
 	}
-	for (int i = 0; i < glyph->width; i++)
-		cell_put(area, row, col + i, role, glyph->text + i, 1, 1);
 }
 
 int draw_span(struct area area, int row, int col, enum role role, struct span text)
@@ -67,9 +117,12 @@ int draw_span(struct area area, int row, int col, enum role role, struct span te
 	struct glyph glyph;
 	int at = col;
 
-	if (!is_inside(area, row) || col < 0)
-		return 0;
-	for (size_t i = 0; glyph_next(text, i, &glyph) && at + glyph.width <= area.cols; i += glyph.taken) {
+	for (size_t i = 0; at < area.cols && glyph_next(text, i, &glyph); i += glyph.taken) {
+		if (glyph.width > area.cols - at) {
+			draw_blank(area, row, at, area.cols - at, role);
+			at = area.cols;
+			break;
+		}
 		glyph_put(area, row, at, role, &glyph);
 		at += glyph.width;
 	}
@@ -84,106 +137,129 @@ int draw_text(struct area area, int row, int col, enum role role, const char *te
 int draw_format(struct area area, int row, int col, enum role role, const char *format, ...)
 {
 	char text[FORMAT_BYTES];
-	va_list values;
+	va_list args;
 
-	va_start(values, format);
-	vsnprintf(text, sizeof(text), format, values);
-	va_end(values);
-	return draw_text(area, row, col, role, text);
+	va_start(args, format);
+	int len = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (len < 0)
+		return 0;
+	/* What does not fit is wider than the widest screen. */
+	return draw_span(area, row, col, role, span_make(text, strlen(text)));
 }
 
 void draw_blank(struct area area, int row, int col, int width, enum role role)
 {
-	for (int i = col < 0 ? 0 : col; is_inside(area, row) && i < col + width && i < area.cols; i++)
-		cell_put(area, row, i, role, " ", 1, 1);
+	stretch_cut(&col, &width, area.cols);
+	for (int i = 0; i < width; i++)
+		cell_put(area, row, col + i, role, " ", 1);
 }
 
 void draw_role(struct area area, int row, int col, int width, enum role role)
 {
-	for (int i = col < 0 ? 0 : col; is_inside(area, row) && i < col + width && i < area.cols; i++)
-		cell_of(area, row, i)->role = (uint8_t)role;
+	stretch_cut(&col, &width, area.cols);
+	for (int i = 0; i < width; i++) {
+		struct cell *cell = cell_at(area, row, col + i);
+
+		if (cell)
+			cell->role = (uint8_t)role;
+	}
 }
 
 int draw_field(struct area area, int row, int col, int width, int align, enum role role, struct span text)
 {
-	struct area field = area_part(area, row, col, 1, width);
-	int whole = cells_width(text), taken;
+	int cols, room = width;
 
-	if (!is_inside(area, row) || field.cols <= 0)
-		return 0;
-	draw_blank(field, 0, 0, field.cols, role);
-	if (whole <= field.cols) {
-		draw_span(field, 0, align > 0 ? field.cols - whole : 0, role, text);
-		return field.cols;
-	}
-	if (field.cols <= (int)sizeof(cut_mark) - 1) {
-		draw_span(field, 0, 0, role, text);
-		return field.cols;
-	}
-	size_t fit = cells_fit(text, field.cols - (int)sizeof(cut_mark) + 1, &taken);
+	if (width <= 0 || col >= area.cols)
+		return width < 0 ? 0 : width;
+	if (room > area.cols - col)
+		room = area.cols - col; /* the dots shall be seen */
+	draw_blank(area, row, col, room, role);
+	if (cells_fit(text, room, &cols) < text.len) {
+		int dots = room < 2 ? room : 2;
 
-	draw_span(field, 0, 0, role, span_make(text.at, fit));
-	draw_text(field, 0, taken, role, cut_mark);
-	return field.cols;
+		text.len = cells_fit(text, room - dots, &cols);
+		draw_span(area, row, col, role, text);
+		draw_span(area, row, col + cols, role, span_make(DOTS, (size_t)dots));
+		return width;
+	}
+	int before = align < 0 ? 0 : align > 0 ? room - cols : (room - cols) / 2;
+
+	draw_span(area, row, col + before, role, text);
+	return width;
 }
 
 void draw_rule(struct area area, int row, const char *title, const char *note)
 {
-	const char *line = glyph_text(GLYPH_RULE);
-	int at = 0, note_cols = cells_width(span_of(note)), end;
+	struct span head = span_of(title), tail = span_of(note);
+	int tail_cols = tail.len ? cells_width(tail) : 0;
 
-	for (int col = 0; is_inside(area, row) && col < area.cols; col++)
-		draw_text(area, row, col, ROLE_rule, line);
-	if (*title) {
-		at = 2;
-		draw_text(area, row, at, ROLE_rule, " ");
-		at += 1 + draw_text(area_part(area, row, 0, 1, area.cols - 1), 0, at + 1, ROLE_rule, title);
-		draw_text(area, row, at, ROLE_rule, " ");
+	for (int col = 0; col < area.cols; col++)
+		draw_text(area, row, col, ROLE_rule, glyph_text(GLYPH_RULE));
+	if (tail_cols && tail_cols + 4 <= area.cols) {
+		int col = area.cols - tail_cols - 4;
+
+		draw_blank(area, row, col, tail_cols + 2, ROLE_rule);
+		draw_span(area, row, col + 1, ROLE_rule, tail);
+		area.cols = col;
 	}
-	end = area.cols - note_cols - 4;
-	if (*note && end > at + 1) {
-		draw_text(area, row, end, ROLE_rule, " ");
-		draw_text(area, row, end + 1, ROLE_rule, note);
-		draw_text(area, row, end + 1 + note_cols, ROLE_rule, " ");
-	}
+	int room = area.cols - 4, head_cols = head.len && room > 0 ? cells_width(head) : 0;
+
+	if (!head_cols)
+		return;
+	if (head_cols > room)
+		head_cols = room;
+	draw_blank(area, row, 2, head_cols + 2, ROLE_rule);
+	draw_field(area, row, 3, head_cols, -1, ROLE_rule, head);
 }
 
-/* Whole words, or as much of one as fits. */
-static size_t words_fit(struct span text, int cols)
+/* How much of the text the next row of a paragraph takes: up to the last blank that fits, else what fits. */
+static size_t line_break(struct span text, int width)
 {
-	int taken;
-	size_t fit = cells_fit(text, cols, &taken), end = fit;
+	struct glyph first;
+	int cols;
+	size_t fit = cells_fit(text, width, &cols), at = fit;
 
-	if (fit >= text.len)
-		return text.len;
-	while (end && text.at[end] != ' ')
-		end--;
-	return end ? end : fit;
+	if (fit == text.len)
+		return fit;
+	if (!fit && glyph_next(text, 0, &first))
+		return first.taken; /* wider than the row */
+	while (at && text.at[at] != ' ')
+		at--;
+	return at ? at : fit;
+}
+
+static struct span blanks_skip(struct span text)
+{
+	while (text.len && *text.at == ' ')
+		text = span_make(text.at + 1, text.len - 1);
+	return text;
 }
 
 int draw_paragraph(struct area area, int row, int col, int width, int rows, enum role role, struct span text)
 {
-	int used = 0;
+	int taken = 0;
 
-	for (; used < rows && text.len && width > 0; used++) {
-		size_t fit = words_fit(text, width);
+	if (width <= 0)
+		return 0;
+	for (text = blanks_skip(text); text.len && taken < rows; taken++) {
+		size_t len = line_break(text, width);
 
-		if (!fit)
-			break;
-		if (used == rows - 1 && fit < text.len) {
-			draw_field(area, row + used, col, width, -1, role, text);
-			return rows;
+		if (taken == rows - 1 && blanks_skip(span_make(text.at + len, text.len - len)).len) {
+			draw_field(area, row + taken, col, width, -1, role, text);
+			return taken + 1;
 		}
-		draw_span(area, row + used, col, role, span_make(text.at, fit));
-		text = span_make(text.at + fit, text.len - fit);
-		while (text.len && *text.at == ' ')
-			text = span_make(text.at + 1, text.len - 1);
+		/* Cut to the width too: the first glyph may be wider than all of it. */
+		draw_span(area_part(area, row + taken, 0, 1, col + width), 0, col, role, span_make(text.at, len));
+		text = blanks_skip(span_make(text.at + len, text.len - len));
 	}
-	return used;
+	return taken;
 }
 
 void cursor_put(struct area area, int row, int col)
 {
-	area.canvas->cursor_row = is_inside(area, row) ? area.row + row : -1;
-	area.canvas->cursor_col = area.col + (col < area.cols ? col : area.cols - 1);
+	if (!cell_at(area, row, col))
+		return;
+	area.canvas->cursor_row = area.row + row;
+	area.canvas->cursor_col = area.col + col;
 }
