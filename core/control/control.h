@@ -168,6 +168,10 @@ bool client_call(struct client *client, const char *call, json_t *args, const st
 /* Path of `weird`, or NULL with `engine_not_found`; the caller frees. */
 char *engine_program(struct error *err);
 
+/* Set by `weir run` for the engine that it becomes: its own path. An engine that another one has overtaken on the way gives
+ * the run back to it, and it joins that one. */
+#define WEIR_JOIN "WEIR_JOIN"
+
 /* The process number in the home's lock, and waiting until that process has let it go (end.c). It drains first, however
  * long that takes. */
 long engine_pid(const struct home *home);

@@ -215,8 +215,7 @@ bool job_is_registered(const struct home *home, const char *name, struct error *
  * one is deleted. */
 bool job_register(struct engine *engine, const struct job_options *options, bool replace, struct error *err);
 /* Runs it in a thread of its own; `job_running` if it runs already, `wrong_state` while it is deleted. One that is kept is
- * written down before, and if the job runs for a replay alone it goes on from there. Takes the options (freed on
- * failure). */
+ * written down before. A job that runs for a replay alone goes on as this run. Takes the options (freed on failure). */
 struct job *job_begin(struct engine *engine, struct job_options *options, const struct job_run *run,
                       struct error *err);
 /* Puts the wish on the desk of the job that runs, or of one that is begun for it alone. Takes the options. */

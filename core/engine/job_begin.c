@@ -122,39 +122,46 @@ bool job_only_replays_locked(const struct job *job)
 	return job && job->is_running && job->run.is_replay && !job->has_start;
 }
 
-/* A job that runs for a replay alone takes the start when it looks next, and the replay goes on in it. NULL without an
- * error: no such job runs (any more). */
-static struct job *start_replaying(struct engine *engine, const char *name, const struct job_run *run,
-                                   struct error *err)
+/* True: the job runs for a replay alone, and takes the start when it looks next. */
+static bool hand_start_over(struct engine *engine, const char *name, const struct job_run *run)
 {
-	struct job_standing before = { 0 };
-	struct error ignored = { 0 };
 	struct job *job;
 	bool takes_it;
 
 	pthread_mutex_lock(&engine->lock);
 	job = job_find_locked(engine, name);
-	takes_it = job_only_replays_locked(job);
-	pthread_mutex_unlock(&engine->lock);
-	if (!takes_it)
-		return NULL;
-	job_kept_standing(engine->home, name, &before);
-	if (!job_keep_state(engine->home, name, STATE_OK, "", "", err))
-		return NULL;
-	pthread_mutex_lock(&engine->lock);
 	takes_it = job_only_replays_locked(job) && !run_is_ending(&job->wish);
 	if (takes_it) {
 		job->start = *run;
 		job->has_start = true;
 		/* From here on it is that run: who stops it waits for that. */
 		job->run_number++;
-		pthread_cond_broadcast(&engine->job_ended);
 		run_wish_first(&job->wish, RUN_AGAIN);
+		pthread_cond_broadcast(&engine->job_ended);
 	}
 	pthread_mutex_unlock(&engine->lock);
-	if (takes_it)
+	return takes_it;
+}
+
+/* The replay goes on in the job that is started. NULL without an error: no job runs for a replay alone (any more). */
+static struct job *start_replaying(struct engine *engine, const char *name, const struct job_run *run,
+                                   struct error *err)
+{
+	struct job_standing before = { 0 };
+	struct error ignored = { 0 };
+	struct job *job = job_find_running(engine, name);
+
+	if (!job || !job_replay_run(job))
+		return NULL;
+	if (run->is_kept) {
+		job_kept_standing(engine->home, name, &before);
+		if (!job_keep_state(engine->home, name, STATE_OK, "", "", err))
+			return NULL;
+	}
+	if (hand_start_over(engine, name, run))
 		return job;
-	job_keep_state(engine->home, name, before.state, before.code, before.sentence, &ignored);
+	if (run->is_kept)
+		job_keep_state(engine->home, name, before.state, before.code, before.sentence, &ignored);
 	return NULL;
 }
 
@@ -162,7 +169,7 @@ struct job *job_begin(struct engine *engine, struct job_options *options, const 
                       struct error *err)
 {
 	struct error failure = { 0 };
-	struct job *job = run->is_kept ? start_replaying(engine, options->name, run, &failure) : NULL;
+	struct job *job = start_replaying(engine, options->name, run, &failure);
 
 	if (!job && failure.kind == ERROR_NONE)
 		return begin(engine, options, run, NULL, err);

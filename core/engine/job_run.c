@@ -81,7 +81,6 @@ static bool reopen(struct job *job)
 	job->options = options;
 	pthread_mutex_unlock(&job->engine->lock);
 	job_options_free(old);
-	job->run.from_start = false;
 	return true;
 }
 
@@ -90,12 +89,16 @@ static bool takes_again(struct job *job)
 {
 	int again = RUN_AGAIN;
 
-	return atomic_compare_exchange_strong(&job->wish, &again, RUN_ON);
+	if (!atomic_compare_exchange_strong(&job->wish, &again, RUN_ON))
+		return false;
+	job->run.from_start = false;
+	return true;
 }
 
 /* It was started while it ran for a replay alone: the next round is that start's. */
 static bool takes_start(struct job *job)
 {
+	int again = RUN_AGAIN;
 	bool has_start;
 
 	pthread_mutex_lock(&job->engine->lock);
@@ -108,7 +111,7 @@ static bool takes_start(struct job *job)
 	pthread_mutex_unlock(&job->engine->lock);
 	if (!has_start)
 		return false;
-	takes_again(job);
+	atomic_compare_exchange_strong(&job->wish, &again, RUN_ON);
 	job_tell_begin(job);
 	return true;
 }

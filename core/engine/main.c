@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define LOCK_WAIT_MS 1000
+#define JOIN_WAIT_MS 10000
 #define LOCK_LOOK_MS 20
 
 static int complain(const struct error *err, bool is_json)
@@ -146,24 +147,57 @@ static void *own_main(void *context)
 	return NULL;
 }
 
-/* An engine that was killed holds the lock until the kernel has buried it: for `weir run` that is no other engine. */
-static bool open_own(struct engine *engine, const struct home *home, struct error *err)
-{
-	int64_t until_ms = clock_mono_ms() + LOCK_WAIT_MS;
-	struct error failure = { 0 };
+/*
+ * The lock is somebody's: of an engine that was killed, until the kernel has buried it, or of one that was started while
+ * `weir run` was becoming us. It sent us on because nobody answered; when one does now, it is the one to go on with.
+ */
 
-	while (!engine_open(engine, home, &failure)) {
-		if (strcmp(failure.code, "engine_running") != 0 || clock_mono_ms() >= until_ms) {
-			*err = failure;
-			return false;
-		}
-		failure = (struct error){ 0 };
-		clock_sleep_ms(LOCK_LOOK_MS);
-	}
-	return true;
+static bool somebody_answers(const struct home *home)
+{
+	struct error ignored = { 0 };
+	struct client *client = client_open(home, &ignored);
+
+	client_close(client);
+	return client != NULL;
 }
 
-static int run_own(const struct home *home, const struct command_line *line)
+/* Returns only if it cannot. */
+static void join(const char *weir, int argc, char **argv)
+{
+	char name[] = "weir", run[] = "run";
+	char **words = memory_zalloc(((size_t)argc + 3) * sizeof(*words));
+
+	words[0] = name;
+	words[1] = run;
+	memcpy(words + 2, argv, (size_t)argc * sizeof(*words));
+	execv(weir, words);
+	free(words);
+}
+
+static bool open_own(struct engine *engine, const struct home *home, int argc, char **argv, struct error *err)
+{
+	char *weir = getenv(WEIR_JOIN) ? memory_string(getenv(WEIR_JOIN)) : NULL;
+	int64_t until_ms = clock_mono_ms() + (weir ? JOIN_WAIT_MS : LOCK_WAIT_MS);
+	struct error failure = { 0 };
+	bool is_open, is_taken = true;
+
+	unsetenv(WEIR_JOIN);
+	while (!(is_open = engine_open(engine, home, &failure)) && is_taken && clock_mono_ms() < until_ms) {
+		is_taken = strcmp(failure.code, "engine_running") == 0;
+		if (is_taken && weir && somebody_answers(home))
+			join(weir, argc, argv);
+		if (is_taken) {
+			failure = (struct error){ 0 };
+			clock_sleep_ms(LOCK_LOOK_MS);
+		}
+	}
+	free(weir);
+	if (!is_open)
+		*err = failure;
+	return is_open;
+}
+
+static int run_own(const struct home *home, const struct command_line *line, int argc, char **argv)
 {
 	struct engine engine;
 	struct own_run own = { .is_json = line->is_json };
@@ -171,7 +205,7 @@ static int run_own(const struct home *home, const struct command_line *line)
 	pthread_t thread;
 	int status, failed;
 
-	if (!open_own(&engine, home, &own.err))
+	if (!open_own(&engine, home, argc, argv, &own.err))
 		return complain(&own.err, line->is_json);
 	own.call = (struct call){
 		.engine = &engine,
@@ -208,7 +242,7 @@ static int run_command_line(enum command_id id, int argc, char **argv)
 	else if (!(home = home_find(&err)))
 		status = complain(&err, line.is_json);
 	else {
-		status = id == COMMAND_run ? run_own(home, &line) : bench_main(home, &line);
+		status = id == COMMAND_run ? run_own(home, &line, argc, argv) : bench_main(home, &line);
 		home_free(home);
 	}
 	json_decref(line.args);

@@ -193,6 +193,17 @@ def test_second_engine_on_a_home():
         assert second.code == 69 and second.error["code"] == "engine_running", second
 
 
+def test_a_run_that_another_engine_has_overtaken_joins_it():
+    with weir.Home() as home:
+        feed = home.write("feed", GOOD)
+        home.job(feed)
+        # As if this engine had been started between `weir run` finding none and becoming one.
+        assert home.run("job", "list").code == 0
+        r = home.run("--run", "shop.json", "--until-idle", "--json", program="weird", env={"WEIR_JOIN": os.path.join(home.build, "weir")})
+        assert r.code == 0 and r.last["balanced"] and r.last["job"] == "shop", r
+        assert home.run("engine", "status").code == 0
+
+
 def test_other_content_under_the_same_name_is_shown():
     with weir.Home() as home:
         feed = home.write("feed", GOOD)

@@ -180,7 +180,7 @@ def test_in_a_running_job_both_go_on():
     with weir.Home() as home:
         first, group, events = rejected(home)
         follow(home, schemaChanges="add", **PLAIN)
-        replayer = home.start("dlq", "replay", "--group", str(group), "--rate", "20", "--yes", "--json")
+        replayer = home.start("dlq", "replay", "--group", str(group), "--rate", "10", "--yes", "--json")
         time.sleep(0.3)
         more = inserts(100, 200)
         with open(home.file("feed.jsonl"), "a") as f:
@@ -192,6 +192,22 @@ def test_in_a_running_job_both_go_on():
         wait_for(lambda: len(home.sql("select 1 from t")) == 140)
         assert replica(home) == from_the_start(events + more)
         assert total(home, "written") == 120 and total(home, "dead_lettered") == 20
+        home.verify()
+
+
+def test_a_run_that_comes_while_the_job_is_open_for_a_replay_alone():
+    with weir.Home() as home:
+        _, group, events = rejected(home)
+        replayer = home.start("dlq", "replay", "--group", str(group), "--rate", "10", "--yes", "--json")
+        wait_for(lambda: any(s == "done" for _, s, _ in states(home)))
+        more = inserts(100, 200)
+        with open(home.file("feed.jsonl"), "a") as f:
+            f.write(weir.feed(more, weir.id_key))
+        after = home.replicate(home.file("feed.jsonl"), schemaChanges="add", **PLAIN)
+        assert after["received"] == 140 and after["this_run"]["received"] == 100 and after["balanced"], after
+        out, err = replayer.communicate(timeout=30)
+        assert counts(json.loads(out.decode().splitlines()[-1])) == [20, 0, 0, 0], (out, err)
+        assert replica(home) == from_the_start(events + more)
         home.verify()
 
 

@@ -17,6 +17,17 @@
 
 #define STOP_WAIT_MS 30000
 
+static void leave_way_back(void)
+{
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (n <= 0)
+		return;
+	self[n] = '\0';
+	setenv(WEIR_JOIN, self, 1);
+}
+
 static int become_engine(const struct command_line *line, const char *how, int argc, char **argv)
 {
 	struct error err = { 0 };
@@ -223,6 +234,7 @@ int cli_run(const struct home *home, struct command_line *line, int argc, char *
 
 	if (line->command == &command_table[COMMAND_bench])
 		return become_engine(line, "--bench", argc, argv);
+	leave_way_back();
 	client = client_open(home, &err);
 	if (!client && strcmp(err.code, "engine_not_running") != 0)
 		return cli_complain(&err, line);
