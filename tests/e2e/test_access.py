@@ -12,7 +12,7 @@ FEED = weir.feed([weir.event({"id": i, "n": i}, lsn=100 + i) for i in range(10)]
 CHANGES = (("job", "set", "shop", "updateFrequencySecs=5"), ("job", "delete", "shop", "--yes"), ("job", "create", "shop.json"), ("run", "shop"),
            ("engine", "stop"))
 ACTS = (("pause", "shop"), ("resume", "shop"), ("stop", "shop"), ("merge", "shop"), ("note", "seen"), ("dlq", "replay", "--group", "1", "--yes"),
-        ("dlq", "discard", "--group", "1", "--confirm", "1"), ("start", "shop"), ("drain", "shop"))
+        ("dlq", "discard", "--group", "1", "--confirm", "1", "--why", "x"), ("start", "shop"), ("drain", "shop"))
 LOOKS = (("status",), ("tables",), ("job", "list"), ("job", "show", "shop"), ("dlq", "list"), ("dlq", "groups"), ("journal",), ("logs",),
          ("engine", "status"), ("verify", "shop"))
 
