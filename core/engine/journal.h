@@ -57,6 +57,8 @@ struct journal_filter {
 	const char *job;   /* NULL: all */
 	const char *table; /* "DATASET.TABLE": its lines and those that name no table; NULL: all */
 	bool with_jobless; /* besides those of `job` also the lines that name no job */
+	bool causes_only;  /* what may be the cause of something: acts and notes of people, changes of the table's schema, letters of
+	                    * a new kind in it; an act is told by its end */
 	const char *what;  /* a word in what, code, kind, who or text; NULL: all */
 	int64_t since_us;  /* 0: from the beginning */
 	int64_t until_us;  /* only lines before it; 0: all */

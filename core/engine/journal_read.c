@@ -46,6 +46,16 @@ static bool is_of_table(const char *table, const char *wanted)
 	return !*table || strcmp(table, wanted) == 0 || (dot && strcmp(table, dot + 1) == 0);
 }
 
+/* Events that name no table are of others here. */
+static bool is_cause(const json_t *line)
+{
+	const char *kind = member(line, "kind"), *code = member(line, "code");
+
+	if (strcmp(kind, "event") != 0)
+		return !json_is_true(json_object_get(line, "ended"));
+	return *member(line, "table") && (strcmp(code, "schema_changed") == 0 || strcmp(code, "dlq_group") == 0);
+}
+
 static bool is_wanted(const json_t *line, const struct journal_filter *filter, int64_t time_us)
 {
 	const char *job = member(line, "job");
@@ -55,6 +65,8 @@ static bool is_wanted(const json_t *line, const struct journal_filter *filter, i
 	if (filter->job && strcmp(job, filter->job) != 0 && (*job || !filter->with_jobless))
 		return false;
 	if (filter->table && !is_of_table(member(line, "table"), filter->table))
+		return false;
+	if (filter->causes_only && !is_cause(line))
 		return false;
 	return !filter->what || has_word(line, filter->what);
 }

@@ -39,6 +39,20 @@ bool result_table_needs(struct dlq *dlq, const char *table, const struct table_s
 json_t *result_table(const struct job_files *files, const struct job_options *options, size_t table, bool *out_needs,
                      struct error *err);
 
+/*
+ * Tables as one types them: "orders" and "shop.orders" name the same one (table_names.c).
+ */
+bool table_is_named(const char *full, const char *typed);
+/* "orders", in what was typed; and "shop.orders", which the caller frees. */
+const char *table_plain_name(const struct job_options *options, const char *typed);
+char *table_full_name(const struct job_options *options, const char *typed);
+/* `table_unknown`: `who` ("job 'a' has no table") 'typed', and the nearest of the names; false. */
+bool table_unknown(const char *who, const char *typed, const json_t *names, struct error *err);
+/* Has the job a table of that name, with rows, paused or lost? `table_unknown`. */
+bool files_have_table(const struct job_files *files, const struct job_options *options, const char *typed,
+                      struct error *err);
+bool table_is_known(const struct home *home, const struct job_options *options, const char *typed, struct error *err);
+
 /* `job_not_named` when several jobs (an array of names) have what was asked for ("a letter 1"). */
 bool job_is_one(const json_t *owners, const char *what, struct error *err);
 /* Sets "job" of the call's arguments to the one that has the letter "id" or the group "group", when none is named. More

@@ -4,6 +4,7 @@
 #include "engine/commands_private.h"
 #include "engine/job_acts_private.h"
 #include "engine/job_private.h"
+#include "engine/result_private.h"
 #include "pipeline/pipeline.h"
 #include "runner/runner.h"
 
@@ -101,19 +102,6 @@ static bool act(struct call *call, enum job_act what, int wish, struct error *er
  * One table
  */
 
-/* "orders" and "shop.orders" both name a table; kept as DATASET.TABLE. */
-static char *full_table(const struct job_options *options, const char *table)
-{
-	const char *dataset = pipeline_dataset(options);
-	size_t len = strlen(dataset);
-	OWNED(text) name = text_new(4096);
-
-	if (strncmp(table, dataset, len) != 0 || table[len] != '.')
-		text_add_format(name, "%s.", dataset);
-	text_add(name, table);
-	return text_take(name);
-}
-
 static bool write_paused(struct call *call, const char *name, const char *table, bool pauses, struct error *err)
 {
 	struct job_paths paths;
@@ -129,7 +117,7 @@ static bool write_paused(struct call *call, const char *name, const char *table,
 	else if (dlq)
 		is_fine = dlq_resume_table(dlq, table, &was_paused, err);
 	if (is_fine && !pauses && !was_paused)
-		is_fine = fail(err, ERROR_CONFIG, "wrong_state", "table '%s' is not paused", table);
+		is_fine = fail(err, ERROR_CONFIG, "wrong_state", "table '%s' of job '%s' is not paused", table, name);
 	dlq_close(dlq);
 	return is_fine;
 }
@@ -145,27 +133,49 @@ static bool keep_paused(struct call *call, const char *name, const char *table, 
 	return is_fine;
 }
 
+/* A table that has not come yet may be paused ahead, when it is said that this is meant: else it is a slip. */
+static bool is_meant(struct call *call, const struct job_options *options, const char *table, bool *out_is_ahead,
+                     struct error *err)
+{
+	struct error failure = { 0 };
+	bool is_known = table_is_known(call->engine->home, options, table, &failure);
+
+	*out_is_ahead = !is_known && strcmp(failure.code, "table_unknown") == 0 && call_flag(call, "ahead");
+	if (is_known || *out_is_ahead)
+		return true;
+	*err = failure;
+	return false;
+}
+
 static bool act_on_table(struct call *call, const char *table, bool pauses, struct error *err)
 {
 	const char *name;
 	struct job_options *options;
 	char *full;
-	bool is_fine;
+	bool is_fine, is_ahead = false;
 
 	if (!call_text(call, "job", &name, err))
 		return false;
 	if (!(options = job_load_named(call->engine->home, name, err)))
 		return false;
-	full = full_table(options, table);
-	is_fine = keep_paused(call, options->name, full, pauses, err);
+	full = table_full_name(options, table);
+	is_fine = is_meant(call, options, table, &is_ahead, err) && keep_paused(call, options->name, full, pauses, err);
 	if (is_fine) {
 		job_open_again(call->engine, options->name);
-		call_line(call, json_pack("{s:s, s:s, s:s}", "job", options->name, "table", full, "state",
-		                          pauses ? "paused" : "ok"));
+		call_line(call, json_pack("{s:s, s:s, s:s, s:s}", "job", options->name, "table", full, "state",
+		                          pauses ? "paused" : "ok", "sentence",
+		                          is_ahead ? "no such table has come yet; it is parked from its first record on" : ""));
 	}
 	free(full);
 	job_options_free(options);
 	return is_fine;
+}
+
+/* An option that would be passed over in silence is refused. */
+static bool ahead_has_table(struct call *call, const char *table, struct error *err)
+{
+	return table || !call_flag(call, "ahead") ||
+	       fail(err, ERROR_USAGE, "bad_argument", "--ahead needs the name of a table that has not come yet");
 }
 
 bool run_start(struct call *call, struct error *err)
@@ -177,6 +187,8 @@ bool run_pause(struct call *call, struct error *err)
 {
 	const char *table = call_text_or(call, "table", NULL);
 
+	if (!ahead_has_table(call, table, err))
+		return false;
 	return table ? act_on_table(call, table, true, err) : act(call, ACT_PAUSE, RUN_PAUSE, err);
 }
 

@@ -1,6 +1,7 @@
 /* `weir merge` and `weir verify`. */
 #include "engine/commands_private.h"
 #include "engine/result_private.h"
+#include "engine/result_private.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/witness.h"
 #include "sink/sink.h"
@@ -22,15 +23,6 @@ static struct sink_setup setup_for(const struct call *call, const struct job_opt
 		.warehouse = call->engine->home->warehouse,
 		.cache_bytes = options->local_cache_bytes / 2,
 	};
-}
-
-/* "orders" and "shop.orders" both name a table. */
-static const char *plain_table(const struct job_options *options, const char *table)
-{
-	const char *dataset = pipeline_dataset(options);
-	size_t len = strlen(dataset);
-
-	return strncmp(table, dataset, len) == 0 && table[len] == '.' ? table + len + 1 : table;
 }
 
 static bool send_step(struct call *call, const struct job_options *options, const struct merge_result *step)
@@ -117,11 +109,11 @@ static bool merge(struct call *call, const struct job_options *options, struct r
                   struct error *err)
 {
 	struct merger *merger = merger_open(&files->setup, err);
-	bool is_fine = merger != NULL;
+	bool is_fine = merger && (!table || files_have_table(&files->files, options, table, err));
 
-	if (merger && call_flag(call, "rebuild"))
+	if (is_fine && call_flag(call, "rebuild"))
 		is_fine = rebuild(call, merger, options, table, err);
-	else if (merger)
+	else if (is_fine)
 		is_fine = merge_until_done(call, merger, options, table, err) && none_is_lost(files, options, table, err);
 	/* A job that has never run has no store. */
 	if (is_fine && files->files.dlq)
@@ -142,7 +134,7 @@ bool run_merge(struct call *call, struct error *err)
 		return fail(err, ERROR_USAGE, "bad_argument", "--rebuild needs the name of one table");
 	if (!open_job(call, &options, err))
 		return false;
-	table = table ? plain_table(options, table) : NULL;
+	table = table ? table_plain_name(options, table) : NULL;
 	is_fine = open_files(call, options, &files, err) && merge(call, options, &files, table, err);
 	files_close(&files.files);
 	job_options_free(options);

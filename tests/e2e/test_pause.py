@@ -51,6 +51,24 @@ def check_balance(home):
         assert t["received"] == t["written"] + t["filtered"] + t["dead_lettered"] + t["parked"] + t["in_flight"], t
 
 
+def test_a_slip_of_the_finger_pauses_nothing():
+    with weir.Home() as home:
+        home.replicate(home.write("feed.jsonl", weir.feed(events(0, 3, "orders") + events(0, 3, "customers"), weir.id_key)))
+        for act in ("pause", "resume", "merge"):
+            r = home.run(act, "shop", "ordres", "--json")
+            assert r.code == 2 and r.error["code"] == "table_unknown" and "did you mean 'shop.orders'?" in r.error["message"], (act, r)
+        r = home.run("pause", "shop", "later")
+        assert r.code == 2 and b"--ahead" in r.err and by_table(home)["shop.orders"]["state"] == "ok", r
+        r = home.run("pause", "shop", "later", "--ahead")
+        assert r.code == 0 and b"no such table has come yet" in r.out, r
+        # It is paused, then, and its name is known.
+        home.write("feed.jsonl", weir.feed(events(0, 3, "orders") + events(0, 3, "customers") + events(0, 2, "later"), weir.id_key))
+        home.run("run", "shop", "--until-idle")
+        assert by_table(home)["shop.later"]["parked"] == 2, by_table(home)
+        assert home.run("resume", "shop", "shop.later").code == 0
+        assert home.run("pause", "shop", "--ahead").code == 2
+
+
 def test_the_others_go_on_and_afterwards_it_is_as_if_nothing_had_been():
     with weir.Home() as home:
         begin(home)

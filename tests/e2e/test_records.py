@@ -132,7 +132,32 @@ def test_why_tells_what_was_done_before():
         assert r.last["code"] == "unknown_column" and 0 < len(before) <= 5, r
         assert any(l.get("why") == "freeze week" for l in before), before
         assert all(l["time"] < r.last["since"] for l in before), r
+        # What may be the cause: acts of people, the table's own schema; no starts and stops.
+        assert {l["kind"] for l in before} <= {"act", "note", "event"}, before
+        assert {l["code"] for l in before if l["kind"] == "event"} <= {"schema_changed", "dlq_group"}, before
+        assert not any(l.get("ended") for l in before), before
         assert b"Before it" in home.run("why", "t").out
+
+
+def test_why_of_several_jobs_and_of_several_causes():
+    def lines(bad):
+        return weir.feed([weir.event({"id": i, "n": 1}, lsn=i + 1) for i in range(3)], weir.id_key) + bad
+
+    with weir.Home() as home:
+        for name, bad in (("a", ""), ("b", "no JSON\n" + weir.feed([{"op": "?"}])), ("c", "no JSON\n")):
+            home.run("run", home.job(home.write(name + ".jsonl", lines(bad)), name, replicaDataset=name, changeLogDataset=name + "_log"), "--until-idle")
+        # Nobody is needed: all jobs that have the table answer.
+        assert [(l["job"], l["table"]) for l in home.run("why", "t", "--json").lines] == [("a", "a.t"), ("b", "b.t"), ("c", "c.t")]
+        assert [l["job"] for l in home.run("why", "t", "--json", "--job", "b").lines] == ["b"]
+        assert [l["job"] for l in home.run("why", "c.t", "--json").lines] == ["c"]
+        # "-" has no one cause: each group is there.
+        r = home.run("why", "-", "--json")
+        assert r.code == 1 and [(l["job"], len(l["groups"])) for l in r.lines] == [("b", 2), ("c", 1)], r
+        assert b"jobs have such a table too" not in r.err or b": a;" in r.err, r
+        words = home.run("why", "-", "--job", "b").out.decode()
+        assert "All that fails here" in words and all(g["code"] in words for g in r.lines[0]["groups"]), words
+        r = home.run("why", "u", "--job", "a", "--json")
+        assert r.code == 2 and r.error["message"].startswith("job 'a' has no table 'u'"), r
 
 
 def test_an_engine_that_was_killed_is_told_by_the_next():

@@ -222,6 +222,30 @@ static void print_table(const json_t *table, struct printer_state *state)
 		puts("no tables");
 }
 
+/* One cause stands in the sentence; with several each has a row. */
+static void print_causes(const json_t *groups)
+{
+	static const struct page_column columns[] = {
+		{ "GROUP", 5, 0, 0, true },  { "COUNT", 7, 0, 0, true },   { "STATE", 12, 0, 1, false },
+		{ "CODE", 22, 0, 0, false }, { "COLUMN", 14, 8, 2, false }, { "SAMPLE", 6, 0, 3, true },
+	};
+	struct printer_state list = { 0 };
+	size_t i;
+	json_t *group;
+
+	if (json_array_size(groups) < 2)
+		return;
+	puts("\nAll that fails here");
+	json_array_foreach(groups, i, group) {
+		char id[24], count[24], sample[24];
+		const char *const cells[] = { number_cell(group, "group", id), number_cell(group, "count", count),
+			                      shown_state(group), word(group, "code"), word(group, "column"),
+			                      number_cell(group, "sample", sample) };
+
+		LIST_ROW(&list, columns, cells);
+	}
+}
+
 static void print_why(const json_t *why, struct printer_state *state)
 {
 	const json_t *first = json_object_get(why, "first");
@@ -232,12 +256,14 @@ static void print_why(const json_t *why, struct printer_state *state)
 
 	if (!why)
 		return;
-	state->count++;
+	if (state->count++)
+		putchar('\n');
 	text_add_format(head, "%s (job %s): %s%s%s", word(why, "table"), word(why, "job"), shown_state(why),
 	                *word(why, "code") ? "   " : "", word(why, "code"));
 	cli_print_wrapped(head->at, 0);
 	putchar('\n');
 	cli_print_wrapped(word(why, "sentence"), 0);
+	print_causes(json_object_get(why, "groups"));
 	if (json_is_object(first)) {
 		text_add_format(event, "First bad event: letter %lld, line %lld, %.19s, key %s", number(first, "id"),
 		                number(json_object_get(first, "source"), "line"), word(first, "first"),

@@ -1,0 +1,318 @@
+/*
+ * `weir why`: why a table does not work, with its first bad event, all that stands open, what was done before, and what
+ * one can do. Of several jobs that have such a table those are answered that need somebody.
+ */
+#include "base/clean.h"
+#include "base/clock.h"
+#include "base/reason.h"
+#include "engine/commands_private.h"
+#include "engine/journal.h"
+#include "engine/result_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BEFORE_LINES 5
+#define BEFORE_BYTES (4u << 20) /* a long silence is not searched to its beginning */
+#define WHY_GROUPS_MAX 50 /* of one table; `weir dlq groups` has them all */
+#define BEFORE_US (INT64_C(7) * 86400 * 1000000)
+
+static char *first_letter(struct job_files *files, const struct job_options *options, const char *table,
+                          struct error *err)
+{
+	struct dlq_filter filter = { .job = options->name };
+
+	return files->dlq ? dlq_first_letter(files->dlq, &filter, table, err) : NULL;
+}
+
+static json_t *next_steps(const struct job_options *options, const char *code, const json_t *letter)
+{
+	const struct reason *reason = reason_find(code);
+	json_t *next = json_array();
+	OWNED(text) line = text_new(4096);
+
+	if (letter) {
+		text_add_format(line, "weir dlq show %lld --job %s",
+		                (long long)json_integer_value(json_object_get(letter, "id")), options->name);
+		json_array_append_new(next, json_string(line->at));
+		text_clear(line);
+		text_add_format(line, "weir dlq list --job %s --group %lld", options->name,
+		                (long long)json_integer_value(json_object_get(letter, "group")));
+		json_array_append_new(next, json_string(line->at));
+		text_clear(line);
+	}
+	text_add_format(line, "weir explain %s", code);
+	json_array_append_new(next, json_string(line->at));
+	if (reason)
+		json_array_append_new(next, json_string(reason->next));
+	return next;
+}
+
+static void explain_letter(json_t *answer, const struct job_options *options, const json_t *letter)
+{
+	const char *code = json_string_value(json_object_get(letter, "code"));
+	const struct reason *reason = reason_find(code ? code : "");
+	OWNED(text) sentence = text_new(8192);
+
+	text_add_format(sentence, "%s%s%s", reason ? reason->summary : "", reason ? " " : "",
+	                "The first bad event says: ");
+	text_add(sentence, json_string_value(json_object_get(letter, "message")));
+	json_object_set_new(answer, "code", json_string(code));
+	json_object_set_new(answer, "sentence", json_string(sentence->at));
+	json_object_set(answer, "since", json_object_get(letter, "first"));
+	json_object_set(answer, "first", (json_t *)letter);
+	json_object_set_new(answer, "next", next_steps(options, code ? code : "", letter));
+}
+
+/* Who wanted it, and how it goes on. */
+static void explain_paused(json_t *answer, const struct job_options *options, const json_t *paused)
+{
+	const char *who = json_string_value(json_object_get(paused, "who"));
+	const char *why = json_string_value(json_object_get(paused, "why"));
+	const char *table = strchr(json_string_value(json_object_get(answer, "table")), '.');
+	OWNED(text) text = text_new(65536);
+
+	text_add(text, "The table is paused");
+	text_add_format(text, "%s%s", who ? " by " : "", who ? who : "");
+	text_add_format(text, "%s%s%s", why ? " (" : "", why ? why : "", why ? ")" : "");
+	text_add(text, "; its messages are parked and come back in order when it goes on.");
+	json_object_set_new(answer, "code", json_string("paused"));
+	json_object_set_new(answer, "sentence", json_string(text->at));
+	json_object_set(answer, "since", json_object_get(paused, "since"));
+	json_object_set_new(answer, "first", json_null());
+	text_clear(text);
+	text_add_format(text, "weir resume %s %s", options->name, table ? table + 1 : "");
+	json_object_set_new(answer, "next", json_pack("[s, s]", text->at, "weir explain paused"));
+}
+
+static void explain_other(json_t *answer, const struct job_options *options, bool needs, const char *lost)
+{
+	const char *code = lost ? "replica_lost" : needs ? "name_collision" : "";
+	const struct reason *reason = reason_find(code);
+	OWNED(text) sentence = text_new(8192);
+
+	text_add(sentence, reason ? reason->summary : "Nothing is wrong with this table.");
+	if (lost)
+		text_add_format(sentence, " Of this one: %s.", lost);
+	json_object_set_new(answer, "code", json_string(code));
+	json_object_set_new(answer, "sentence", json_string(sentence->at));
+	json_object_set_new(answer, "since", json_null());
+	json_object_set_new(answer, "first", json_null());
+	json_object_set_new(answer, "next", needs ? next_steps(options, code, NULL) : json_array());
+}
+
+/*
+ * Groups
+ */
+
+struct groups {
+	json_t *list;
+	const char *table;
+};
+
+/* The states of letters that wait for somebody. */
+static bool is_waiting(const json_t *group)
+{
+	const char *state = json_string_value(json_object_get(group, "state"));
+
+	return state && (strcmp(state, "new") == 0 || strcmp(state, "failed again") == 0);
+}
+
+static bool add_group(void *context, const char *json)
+{
+	struct groups *groups = context;
+	json_t *group = json_loads(json, JSON_ALLOW_NUL, NULL);
+	const char *table = json_string_value(json_object_get(group, "table"));
+
+	if (table && strcmp(table, groups->table) == 0 && is_waiting(group))
+		json_array_append(groups->list, group);
+	json_decref(group);
+	return json_array_size(groups->list) < WHY_GROUPS_MAX;
+}
+
+static bool add_groups(json_t *answer, const struct job_files *files, const struct job_options *options,
+                       const char *table, struct error *err)
+{
+	struct groups groups = { .list = json_array(), .table = table };
+	struct dlq_filter filter = { .job = options->name };
+
+	json_object_set_new(answer, "groups", groups.list);
+	return !files->dlq || dlq_groups(files->dlq, &filter, add_group, &groups, err);
+}
+
+/*
+ * Tables
+ */
+
+struct why {
+	const char *wanted;
+	const char *job;  /* --job, or NULL */
+	json_t *answers;  /* one a job: of its worst table of that name */
+	json_t *near;     /* names of tables that are not meant, for "did you mean" */
+};
+
+static bool answer_needs(const json_t *answer)
+{
+	return json_is_true(json_object_get(answer, "needs"));
+}
+
+/* NULL with err: it cannot be told. */
+static json_t *explain_table(struct job_files *files, const struct job_options *options, json_t *row, bool needs,
+                             struct error *err)
+{
+	const char *name = json_string_value(json_object_get(row, "table"));
+	const char *lost = json_string_value(json_object_get(files->lost, name));
+	const json_t *paused = json_object_get(row, "paused");
+	char *text = lost ? NULL : first_letter(files, options, name, err);
+	json_t *letter = text ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
+	json_t *answer = json_pack("{s:s, s:s, s:O, s:b}", "table", name, "job", options->name, "state",
+	                           json_object_get(row, "state"), "needs", needs);
+
+	free(text);
+	if (letter)
+		explain_letter(answer, options, letter);
+	else if (paused && !needs)
+		explain_paused(answer, options, paused);
+	else
+		explain_other(answer, options, needs, lost);
+	if (paused)
+		json_object_set(answer, "paused", (json_t *)paused);
+	json_object_set_new(answer, "before", json_array());
+	json_object_set(answer, "notes", json_object_get(row, "notes"));
+	json_decref(letter);
+	if (err->kind == ERROR_NONE && add_groups(answer, files, options, name, err))
+		return answer;
+	json_decref(answer);
+	return NULL;
+}
+
+/* The table's answer replaces that of an earlier one of this name only if it is worse: a collision has two. */
+static bool take_table(struct job_files *files, const struct job_options *options, size_t table, struct why *why,
+                       json_t **answer, struct error *err)
+{
+	bool needs = false, is_fine = true;
+	json_t *row = result_table(files, options, table, &needs, err);
+	const char *name = json_string_value(json_object_get(row, "table"));
+
+	if (!row)
+		return false;
+	if (!table_is_named(name, why->wanted)) {
+		json_array_append(why->near, json_object_get(row, "table"));
+	} else if (!*answer || (needs && !answer_needs(*answer))) {
+		json_decref(*answer);
+		*answer = explain_table(files, options, row, needs, err);
+		is_fine = *answer != NULL;
+	}
+	json_decref(row);
+	return is_fine;
+}
+
+static bool ask_job(struct call *call, const struct job_options *options, void *context, struct error *err)
+{
+	struct why *why = context;
+	struct job_files files;
+	json_t *answer = NULL;
+	bool is_fine = true;
+
+	if (!files_open(&files, call->engine->home, options, err))
+		return because(err, "job '%s'", options->name);
+	for (size_t i = 0; is_fine && i <= files.state.table_count; i++) {
+		/* "-" is there only when something belongs to no table. */
+		if (i == files.state.table_count && !files_ledger(&files, i)->received && strcmp(why->wanted, "-") != 0)
+			break;
+		is_fine = take_table(&files, options, i, why, &answer, err);
+	}
+	files_close(&files);
+	if (is_fine && answer)
+		json_array_append(why->answers, answer);
+	json_decref(answer);
+	return is_fine;
+}
+
+/*
+ * The answer
+ */
+
+/* What the journal says of the time before it began: the cause often stands there. */
+static void add_before(struct call *call, json_t *answer)
+{
+	const char *since = json_string_value(json_object_get(answer, "since"));
+	struct journal_filter filter = {
+		.job = json_string_value(json_object_get(answer, "job")),
+		.table = json_string_value(json_object_get(answer, "table")),
+		.with_jobless = true,
+		.causes_only = true,
+		.limit = BEFORE_LINES,
+		.bytes_max = BEFORE_BYTES,
+	};
+	struct error ignored = { 0 };
+	json_t *lines = NULL;
+
+	if (since && journal_time(since, 0, &filter.until_us, &ignored)) {
+		filter.since_us = filter.until_us - BEFORE_US;
+		lines = journal_read(call->engine->journal, &filter, &ignored);
+	}
+	if (lines)
+		json_object_set_new(answer, "before", lines);
+}
+
+/* Those that need somebody; when none does, all. */
+static void send_answers(struct call *call, const json_t *answers)
+{
+	size_t needing = 0, i;
+	json_t *answer;
+	OWNED(text) fine = text_new(512);
+
+	json_array_foreach(answers, i, answer)
+		needing += answer_needs(answer);
+	json_array_foreach(answers, i, answer) {
+		if (needing && !answer_needs(answer)) {
+			text_add_format(fine, "%s%s", fine->len ? ", " : "", json_string_value(json_object_get(answer, "job")));
+			continue;
+		}
+		add_before(call, answer);
+		json_object_del(answer, "needs");
+		call_line(call, json_incref(answer));
+	}
+	if (fine->len)
+		call_note(call, "other jobs have such a table too, and it needs nobody there: %s; --job JOB shows it", fine->at);
+	call->exit = needing ? 1 : 0;
+}
+
+static bool no_table(const struct why *why, struct error *err)
+{
+	OWNED(text) job = text_new(128);
+
+	if (why->job)
+		text_add_format(job, "job '%s' has no table", why->job);
+	else
+		text_add(job, "no job has a table");
+	return table_unknown(job->at, why->wanted, why->near, err);
+}
+
+bool run_why(struct call *call, struct error *err)
+{
+	struct why why = { .job = call_text_or(call, "job", NULL) };
+	struct error failure = { 0 };
+	bool is_fine;
+
+	if (!call_text(call, "table", &why.wanted, err))
+		return false;
+	why.answers = json_array();
+	why.near = json_array();
+	is_fine = job_each(call, why.job, ask_job, &why, &failure);
+	if (json_array_size(why.answers)) {
+		send_answers(call, why.answers);
+		/* One job that cannot be looked at does not hide what the others say. */
+		if (!is_fine)
+			call_note(call, "%s: %s", failure.code, failure.message);
+		is_fine = true;
+	} else if (is_fine) {
+		is_fine = no_table(&why, err);
+	} else {
+		*err = failure;
+	}
+	json_decref(why.answers);
+	json_decref(why.near);
+	return is_fine;
+}
