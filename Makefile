@@ -79,7 +79,7 @@ TUI_LIBRARY := $(filter-out $(B)/o/tui/main.o,$(TUI_OBJECTS))
 UNIT_PROGRAMS := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SOURCES))
 FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(B)/%,$(FUZZ_SOURCES))
 
-.PHONY: all programs manual help deps test-deps demo test bench lint docs format fuzz fuzz-programs install clean unit FORCE
+.PHONY: all programs manual help deps test-deps demo test bench lint docs format fuzz fuzz-programs install clean unit screen accept FORCE
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -161,6 +161,15 @@ $(B)/tests/tui/%: tests/tui/%.c $(B)/libtui.a $(CLIENT_OBJECTS)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -Itui -Itests $(ALL_CFLAGS) $(ALL_LDFLAGS) -MMD -MP -o $@ $< $(B)/libtui.a $(CLIENT_OBJECTS) $(LIBS_TUI) -lcmocka
 
+# The terminal of the screen tests (tests/screen/README.md).
+SCREEN_OBJECTS := $(patsubst %.c,$(B)/o/%.o,$(wildcard tests/screen/*.c))
+$(SCREEN_OBJECTS): CPPFLAGS += -Itests
+$(B)/tests/screen/terminal: $(SCREEN_OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(shell pkg-config --libs vterm) -lutil
+
+screen: $(B)/tests/screen/terminal
+
 # Targets of the console's parts.
 FUZZ_OF_TUI := $(patsubst %,$(B)/fuzz_%,keys key_file theme line filter cells)
 $(FUZZ_OF_TUI): $(B)/fuzz_%: tests/fuzz/fuzz_%.c $(B)/libtui.a $(CLIENT_OBJECTS)
@@ -184,6 +193,10 @@ demo: all ## replicate the bundled change stream into a local warehouse and show
 
 test: test-deps ## build every variant and run every test
 	@tests/run.sh
+
+accept: programs screen ## record the screens and texts that tests expect anew; look at the diff
+	@WEIR_ACCEPT=1 python3 tests/screen/run.py
+	@WEIR_ACCEPT=1 python3 tests/e2e/run.py -k test_texts
 
 bench: all ## measure speed and memory, each figure beside a baseline of the same run
 	@$(B)/weir bench

@@ -45,9 +45,10 @@ part lint-includes 10 tests/lint/includes.sh
 part lint-words 10 tests/lint/words.sh
 part lint-readme 10 tests/lint/readme.sh
 part lint-reasons 10 tests/lint/reasons.sh
-part build 90 build plain programs unit build/test-crash
+part build 90 build plain programs unit screen build/test-crash
 part unit 60 tests/unit.sh build
 part e2e 90 env WEIR_BUILD=build python3 tests/e2e/run.py
+part screens 180 env WEIR_BUILD=build python3 tests/screen/run.py
 part build-crash 60 build crash programs
 part crash 120 build/test-crash
 part property 60 env WEIR_BUILD=build/crash python3 tests/e2e/run.py -k property

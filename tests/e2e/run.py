@@ -12,9 +12,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import weir
 
 
-def collect(files, word):
-    here = os.path.dirname(os.path.abspath(__file__))
-    names = [os.path.basename(f)[:-3] for f in files] or sorted(os.path.basename(f)[:-3] for f in glob.glob(here + "/test_*.py"))
+def collect(folder, files, word):
+    names = [os.path.basename(f)[:-3] for f in files] or sorted(os.path.basename(f)[:-3] for f in glob.glob(folder + "/test_*.py"))
     for name in names:
         module = importlib.import_module(name)
         for attribute, function in list(vars(module).items()):
@@ -22,7 +21,7 @@ def collect(files, word):
                 yield name + "." + attribute, function
 
 
-def main():
+def main(folder):
     args = sys.argv[1:]
     word = None
     if "-k" in args:
@@ -30,7 +29,7 @@ def main():
         word = args[at + 1]
         del args[at : at + 2]
     passed = failed = skipped = 0
-    for name, function in collect(args, word):
+    for name, function in collect(folder, args, word):
         began = time.monotonic()
         try:
             function()
@@ -49,4 +48,5 @@ def main():
     return 1 if failed or not passed else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main(os.path.dirname(os.path.abspath(__file__))))
