@@ -1,0 +1,234 @@
+/* Filters over lists: what holds, what cannot be read, what takes too long. */
+#include "base/arena.h"
+#include "base/reason.h"
+#include "model/filter.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static const char *const fields[] = { "table", "code", "tries", "age", "newer", NULL };
+
+struct letter {
+	const char *texts[5];
+	double tries, age_s;
+};
+
+static const char *get(const void *row, size_t field)
+{
+	return ((const struct letter *)row)->texts[field];
+}
+
+static bool number(const void *row, size_t field, double *out)
+{
+	const struct letter *letter = row;
+
+	if (field != 2 && field != 3)
+		return false;
+	*out = field == 2 ? letter->tries : letter->age_s;
+	return true;
+}
+
+static const struct letter orders = { { "shop.Orders", "type_mismatch", "3", "1h30m", NULL }, 3, 5400 };
+
+static bool holds(const char *text)
+{
+	struct error err = { 0 };
+	struct filter *filter = filter_read(text, fields, &err);
+	struct filter_row row = { fields, get, number, &orders };
+	bool it_holds;
+
+	if (!filter)
+		fail_msg("%s: %s", text, err.message);
+	assert_string_equal(filter_text(filter), text);
+	it_holds = filter_holds(filter, &row);
+	assert_false(filter_is_too_slow(filter));
+	filter_free(filter);
+	return it_holds;
+}
+
+static void refused(const char *text, const char *code, const char *message)
+{
+	struct error err = { 0 };
+
+	assert_null(filter_read(text, fields, &err));
+	assert_string_equal(err.code, code);
+	assert_non_null(reason_find(err.code));
+	if (message)
+		assert_string_equal(err.message, message);
+}
+
+static void a_word_is_found_in_any_field_whatever_its_case(void **state)
+{
+	(void)state;
+	assert_true(holds("orders"));
+	assert_true(holds("  MISMATCH  "));
+	assert_false(holds("items"));
+	assert_true(holds("orders type"));
+	assert_false(holds("orders items"));
+	assert_true(holds("1h3"));
+	assert_false(holds("\"orders type\""));
+	assert_true(holds("\"shop.orders\""));
+}
+
+static void letters_of_other_alphabets_have_cases_too(void **state)
+{
+	static const struct letter umlaut = { { "\xc3\x84rger", "x\xff", NULL, NULL, NULL }, 0, 0 };
+	struct filter_row row = { fields, get, number, &umlaut };
+	struct filter *small = filter_read("\xc3\xa4RG", fields, NULL);
+	struct filter *other = filter_read("\xc3\xb6RG", fields, NULL);
+	struct filter *broken = filter_read("\xff", fields, NULL);
+
+	(void)state;
+	assert_true(filter_holds(small, &row));
+	assert_false(filter_holds(other, &row));
+	assert_true(filter_holds(broken, &row));
+	filter_free(small);
+	filter_free(other);
+	filter_free(broken);
+}
+
+static void a_field_is_searched_alone(void **state)
+{
+	(void)state;
+	assert_true(holds("table:orders"));
+	assert_true(holds("TABLE:orders"));
+	assert_false(holds("code:orders"));
+	assert_false(holds("newer:yes"));
+	assert_false(holds("newer:")); /* the row has none */
+	assert_true(holds("code:"));
+	assert_true(holds("!newer:yes"));
+}
+
+static void numbers_and_ages_compare_at_their_edges(void **state)
+{
+	(void)state;
+	assert_true(holds("tries:>2"));
+	assert_false(holds("tries:>3"));
+	assert_true(holds("tries:>=3"));
+	assert_true(holds("tries:<=3"));
+	assert_false(holds("tries:<3"));
+	assert_true(holds("age:>1h age:<2h"));
+	assert_true(holds("age:<=1.5h"));
+	assert_false(holds("age:>90m"));
+	assert_true(holds("tries:<1k"));
+	assert_false(holds("table:>1")); /* has no number */
+}
+
+static void bang_inverts_and_tilde_is_letters_in_order(void **state)
+{
+	(void)state;
+	assert_false(holds("!orders"));
+	assert_true(holds("!items"));
+	assert_true(holds("~spors"));
+	assert_false(holds("~srop"));
+	assert_false(holds("!~spors"));
+	assert_true(holds("~table:oes"));
+	assert_false(holds("!tries:>2"));
+}
+
+static void a_regex_may_have_blanks_and_slashes(void **state)
+{
+	static const struct letter path = { { "a/b c", NULL, NULL, NULL, NULL }, 0, 0 };
+	struct filter_row row = { fields, get, number, &path };
+	struct filter *filter = filter_read("/^a\\/b c$/", fields, NULL);
+
+	(void)state;
+	assert_true(filter_holds(filter, &row));
+	filter_free(filter);
+	assert_true(holds("/^shop\\.O.*s$/"));
+	assert_true(holds("/^shop"));
+	assert_false(holds("/^orders/"));
+	assert_true(holds("code:/^type_(mis)?match$/ orders"));
+	assert_false(holds("!code:/mis/"));
+}
+
+static void what_cannot_be_read_is_named_with_its_column(void **state)
+{
+	(void)state;
+	refused("orders cod:x", "bad_filter", "column 8: no field is called 'cod'; fields: table code tries age newer");
+	refused("tries:>", "bad_filter", "column 8: '' is no number; 2, 1.5h, 30s and 10k are");
+	refused("tries:>0x10", "bad_filter", NULL);
+	refused("tries:>1e3", "bad_filter", NULL);
+	refused("tries:>inf", "bad_filter", NULL);
+	refused("tries:>2y", "bad_filter", NULL);
+	refused("a !", "bad_filter", "column 3: no word stands here");
+	refused("~", "bad_filter", "column 1: no word stands here");
+	refused("/", "bad_filter", "column 1: nothing stands in the regex");
+	refused("/(/", "bad_filter", NULL);
+	refused("\xc3\xa4 /a/b", "bad_filter",
+	        "column 6: a blank must follow the regex; a slash inside it is written \\/");
+	refused("a b c d e f g h i j k l m n o p q", "bad_filter", "column 33: a filter has at most 16 words");
+}
+
+static void a_regex_has_limits(void **state)
+{
+	char text[400];
+
+	(void)state;
+	memset(text, 'a', sizeof(text));
+	text[0] = '/';
+	text[257] = '\0';
+	assert_false(holds(text));
+	text[257] = 'a';
+	text[258] = '\0';
+	refused(text, "bad_filter", "column 1: a regex has at most 256 characters, this one has 257");
+	refused("/(a)\\1/", "bad_filter", "column 1: back-references (\\1 to \\9) are not allowed in a regex");
+	assert_false(holds("/a\\\\1/")); /* a backslash, then 1 */
+	refused("/((a{1,100}){1,100}){1,100}/", "bad_filter", "column 1: the repeats {..} of the regex come to more than 1000");
+	refused("/a{2,}{600}/", "bad_filter", NULL);
+}
+
+static void nothing_is_an_empty_filter_and_no_error(void **state)
+{
+	struct error err = { 0 };
+
+	(void)state;
+	assert_null(filter_read("", fields, &err));
+	assert_null(filter_read("   ", fields, &err));
+	assert_int_equal(err.kind, ERROR_NONE);
+}
+
+/* The CPU that regexes use is counted in the thread's own clock; rows come until it is used up. */
+static void a_regex_that_takes_too_long_holds_for_nothing_more(void **state)
+{
+	char *hay = memory_alloc(60001);
+	struct letter letter = { { hay, NULL, NULL, NULL, NULL }, 0, 0 };
+	struct filter_row row = { fields, get, number, &letter };
+	struct filter *filter = filter_read("!/(a|b|c)*d[x-z]{100}$/", fields, NULL);
+
+	(void)state;
+	memset(hay, 'a', 60000);
+	hay[60000] = '\0';
+	assert_true(filter_holds(filter, &row) || filter_is_too_slow(filter));
+	for (int i = 0; i < 1000000 && !filter_is_too_slow(filter); i++)
+		filter_holds(filter, &row);
+	assert_true(filter_is_too_slow(filter));
+	assert_false(filter_holds(filter, &row)); /* nor does its opposite */
+	filter_free(filter);
+	free(hay);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_word_is_found_in_any_field_whatever_its_case),
+		cmocka_unit_test(letters_of_other_alphabets_have_cases_too),
+		cmocka_unit_test(a_field_is_searched_alone),
+		cmocka_unit_test(numbers_and_ages_compare_at_their_edges),
+		cmocka_unit_test(bang_inverts_and_tilde_is_letters_in_order),
+		cmocka_unit_test(a_regex_may_have_blanks_and_slashes),
+		cmocka_unit_test(what_cannot_be_read_is_named_with_its_column),
+		cmocka_unit_test(a_regex_has_limits),
+		cmocka_unit_test(nothing_is_an_empty_filter_and_no_error),
+		cmocka_unit_test(a_regex_that_takes_too_long_holds_for_nothing_more),
+	};
+
+	setlocale(LC_CTYPE, "C.UTF-8");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+/* Which rows a filter holds for; see filter.h. */
+#include "base/arena.h"
+#include "base/utf8.h"
+#include "model/filter_private.h"
+
+#include <wctype.h>
+
+int64_t filter_cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void filter_free(struct filter *filter)
+{
+	if (!filter)
+		return;
+	for (size_t i = 0; i < filter->count; i++) {
+		free(filter->terms[i].word);
+		if (filter->terms[i].kind == TERM_REGEX)
+			regfree(&filter->terms[i].regex);
+	}
+	free(filter->text);
+	free(filter->cpu_ns);
+	free(filter);
+}
+
+const char *filter_text(const struct filter *filter)
+{
+	return filter->text;
+}
+
+bool filter_is_too_slow(const struct filter *filter)
+{
+	return *filter->cpu_ns > REGEX_CPU_NS_MAX;
+}
+
+/* The next letter without its case; a byte that begins none stands for itself, above all letters. */
+static uint32_t take_letter(const char **at)
+{
+	uint32_t code = 0;
+	size_t len = utf8_step(span_make(*at, strnlen(*at, 4)), &code);
+
+	if (!len) {
+		code = 0x110000u + (unsigned char)**at;
+		(*at)++;
+		return code;
+	}
+	*at += len;
+	return code < 0x110000u ? (uint32_t)towlower((wint_t)code) : code;
+}
+
+static bool begins_with(const char *text, const char *word)
+{
+	while (*word) {
+		if (!*text || take_letter(&text) != take_letter(&word))
+			return false;
+	}
+	return true;
+}
+
+static bool contains(const struct term *term, const char *text, int64_t *cpu_ns)
+{
+	(void)cpu_ns;
+	if (term->is_ascii)
+		return strcasestr(text, term->word) != NULL;
+	for (; *text; take_letter(&text)) {
+		if (begins_with(text, term->word))
+			return true;
+	}
+	return false;
+}
+
+static bool contains_in_order(const struct term *term, const char *text, int64_t *cpu_ns)
+{
+	const char *word = term->word;
+
+	(void)cpu_ns;
+	while (*text && *word) {
+		const char *after = word;
+
+		if (take_letter(&text) == take_letter(&after))
+			word = after;
+	}
+	return !*word;
+}
+
+static bool matches(const struct term *term, const char *text, int64_t *cpu_ns)
+{
+	int64_t since = filter_cpu_ns();
+	regmatch_t within = { 0, (regoff_t)strnlen(text, REGEX_TEXT_BYTES_MAX) };
+	bool holds = regexec(&term->regex, text, 1, &within, REG_STARTEND) == 0;
+
+	*cpu_ns += filter_cpu_ns() - since;
+	return holds;
+}
+
+static bool (*const text_holds[])(const struct term *, const char *, int64_t *) = {
+	[TERM_CONTAINS] = contains,
+	[TERM_FUZZY] = contains_in_order,
+	[TERM_REGEX] = matches,
+};
+
+static bool field_holds(const struct filter *filter, const struct term *term, const struct filter_row *row, size_t field)
+{
+	const char *text = row->get(row->row, field);
+
+	return text && !filter_is_too_slow(filter) && text_holds[term->kind](term, text, filter->cpu_ns);
+}
+
+static bool compares(const struct term *term, const struct filter_row *row)
+{
+	double number;
+	int sign;
+
+	if (!row->number || !row->number(row->row, term->field, &number))
+		return false;
+	sign = (number > term->number) - (number < term->number);
+	return sign >= term->least && sign <= term->most;
+}
+
+static bool term_holds(const struct filter *filter, const struct term *term, const struct filter_row *row)
+{
+	if (term->kind == TERM_COMPARES)
+		return compares(term, row);
+	if (term->field != FIELD_ANY)
+		return field_holds(filter, term, row, term->field);
+	for (size_t i = 0; row->fields[i]; i++) {
+		if (field_holds(filter, term, row, i))
+			return true;
+	}
+	return false;
+}
+
+bool filter_holds(const struct filter *filter, const struct filter_row *row)
+{
+	for (size_t i = 0; i < filter->count; i++) {
+		if (term_holds(filter, &filter->terms[i], row) == filter->terms[i].is_not)
+			return false;
+	}
+	/* Asked last: a regex that took too long in this row must not turn "does not hold" into "holds". */
+	return !filter_is_too_slow(filter);
+}
