@@ -30,7 +30,7 @@ struct key {
 	uint8_t mods;
 };
 
-/* "C-x", "Enter", "F1", "g", "S-Tab", "M-x"; out must hold 24 bytes. */
+/* "C-x", "Enter", "F1", "g", "S-Tab", "M-x"; empty for what has no name, as a paste. */
 #define KEY_NAME_BYTES 24
 void key_to_name(struct key key, char out[KEY_NAME_BYTES]);
 /* The other way; false: no such key. */
@@ -39,17 +39,21 @@ bool key_parse(struct span name, struct key *out);
 #define PASTE_BYTES_MAX 65536
 #define SYNC_TOKEN_BYTES 33
 
+enum mouse_act { MOUSE_CLICK, MOUSE_WHEEL_UP, MOUSE_WHEEL_DOWN };
+
 struct key_event {
 	struct key key;
-	struct span text;   /* of KEY_PASTE_, KEY_SYNC_, KEY_REPORT_; valid until the next call */
-	int row, col;       /* of KEY_MOUSE_ */
+	struct span text;   /* of KEY_PASTE_ (cut at PASTE_BYTES_MAX), KEY_SYNC_, KEY_REPORT_ ("12;40R"); valid until the next call */
+	enum mouse_act mouse;
+	int row, col;       /* of KEY_MOUSE_, from 0 */
 };
 
 struct input;
 
 struct input *input_new(void);
 void input_free(struct input *input);
-/* What the terminal sent. */
+/* What the terminal sent. Take all keys before the next feed: above INPUT_BYTES_MAX the newest bytes are dropped. */
+#define INPUT_BYTES_MAX (1u << 20)
 void input_feed(struct input *input, const char *bytes, size_t len, int64_t now_ms);
 /* The next whole key; false: none yet. A lone Esc is whole INPUT_ESC_MS after it came. */
 #define INPUT_ESC_MS 25
@@ -58,7 +62,8 @@ bool input_next(struct input *input, int64_t now_ms, struct key_event *out);
 int64_t input_due_ms(const struct input *input);
 /* The character of a key as UTF-8; empty for a key that is none. Valid until the next call. */
 struct span input_key_text(const struct key_event *event);
-/* The bytes of the event given last, as they came: for readline. */
+/* The bytes of the event given last, as they came: for readline. Empty for a paste, whose text is in the event. Valid until
+ * the next call. */
 struct span input_raw(const struct input *input);
 
 /*
