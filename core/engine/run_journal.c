@@ -18,6 +18,7 @@ bool run_journal(struct call *call, struct error *err)
 		.what = call_text_or(call, "what", NULL),
 		.limit = (size_t)call_number(call, "limit", since ? LINES_MOST : LINES_DEFAULT),
 	};
+	struct error unknown = { 0 };
 	json_t *lines, *line;
 	size_t i;
 
@@ -28,6 +29,9 @@ bool run_journal(struct call *call, struct error *err)
 		filter.limit = LINES_MOST;
 	if (!(lines = journal_read(call->engine->journal, &filter, err)))
 		return false;
+	/* Of a job that was deleted the journal still tells; of one that never was it is silent. */
+	if (filter.job && !json_array_size(lines) && !job_is_registered(call->engine->home, filter.job, &unknown))
+		call_note(call, "%s", unknown.message);
 	json_array_foreach(lines, i, line) {
 		if (!call_line(call, json_incref(line)))
 			break;

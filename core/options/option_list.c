@@ -29,7 +29,16 @@ static bool list_has(const json_t *list, struct span name)
 	return false;
 }
 
-/* False: the name is empty, comes twice, or is one too many. */
+bool name_has_control(struct span name)
+{
+	for (size_t i = 0; i < name.len; i++) {
+		if ((unsigned char)name.at[i] < ' ' || name.at[i] == 0x7f)
+			return true;
+	}
+	return false;
+}
+
+/* False: the name is empty, has a control character, comes twice, or is one too many. */
 static bool list_add(json_t *list, struct span name, const char *inside, struct complaint *complaint)
 {
 	char room[SHOWN_MAX];
@@ -37,6 +46,14 @@ static bool list_add(json_t *list, struct span name, const char *inside, struct 
 	if (name.len == 0)
 		return complain_inside(complaint, inside, "bad_parameter", "an empty name stands in the list, "
 		                       "allowed are names with one comma between them");
+	if (name_has_control(name)) {
+		char *copy = memory_string_of(name);
+
+		complain_inside(complaint, inside, "bad_parameter", "%s has a control character, no name may have one",
+		                shown(copy, room));
+		free(copy);
+		return false;
+	}
 	if (json_array_size(list) == LIST_MAX)
 		return complain_inside(complaint, inside, "out_of_range", "the list is longer than %d names", LIST_MAX);
 	if (list_has(list, name)) {

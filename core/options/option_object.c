@@ -39,9 +39,10 @@ static json_t *keys_by_table(const json_t *value, struct complaint *complaint)
 	json_t *names;
 
 	json_object_foreach((json_t *)value, table, names) {
-		json_t *list = *table ? name_list(names, table, complaint)
-		                      : complain(complaint, "bad_parameter", "an empty table name is given, allowed are "
-		                                 "TABLE, SCHEMA.TABLE and DATABASE.SCHEMA.TABLE");
+		json_t *list = *table && !name_has_control(span_of(table))
+		                       ? name_list(names, table, complaint)
+		                       : complain(complaint, "bad_parameter", "a table name is given that is empty or has a control "
+		                                  "character, allowed are TABLE, SCHEMA.TABLE and DATABASE.SCHEMA.TABLE");
 
 		if (!list) {
 			json_decref(keys);

@@ -72,5 +72,7 @@ bool is_bigquery_type(struct span text);
 json_t *json_of_text(const json_t *value);
 /* Comma list or JSON list of texts to a JSON list of trimmed, non-empty, unique texts. */
 json_t *name_list(const json_t *value, const char *inside, struct complaint *complaint);
+/* Below a blank, or DEL. */
+bool name_has_control(struct span name);
 
 #endif

@@ -171,6 +171,9 @@ bool pipeline_store_timeline(struct pipeline *p, const struct batch *batch, stru
 bool pipeline_store_notes(struct pipeline *p, const struct batch *batch, struct error *err)
 {
 	for (const struct batch_note *n = batch->notes; n; n = n->next) {
+		/* What is parked is noted when it comes back, or each value would count twice. */
+		if (n->table < p->table_count && p->are_paused[n->table])
+			continue;
 		if (!dlq_note(p->dlq, pipeline_table_name(p, n->table), n->column, n->code, n->count, n->text, err))
 			return false;
 	}

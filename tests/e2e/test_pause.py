@@ -69,6 +69,27 @@ def test_a_slip_of_the_finger_pauses_nothing():
         assert home.run("pause", "shop", "--ahead").code == 2
 
 
+def test_what_is_parked_is_noted_once_it_is_written():
+    def days(ids):
+        return [weir.event({"id": i, "d": 99999999}, lsn=i + 1, table="t") for i in ids]
+
+    def noted(r):
+        return [n.get("count") for t in r["tables"] for n in t["notes"] if n["code"] == "value_not_representable"]
+
+    with weir.Home() as home:
+        date = {"debezium": {"type": "int32", "name": "io.debezium.time.Date"}}
+        schema = home.write("schema.json", json.dumps({"t": {"primary_key": ["id"], "columns": {"id": {"debezium": {"type": "int64"}}, "d": date}}}))
+        r = home.replicate(home.write("feed.jsonl", weir.feed(days(range(2)), weir.id_key)), sourceSchema=schema)
+        assert noted(r) == [2], r
+        assert home.run("pause", "shop", "t").code == 0
+        add(home, days(range(2, 5)))
+        for _ in range(2):
+            assert noted(home.run("run", "shop", "--until-idle", "--json").last) == [2]
+        assert home.run("resume", "shop", "t").code == 0
+        for _ in range(2):
+            assert noted(home.run("run", "shop", "--until-idle", "--json").last) == [5]
+
+
 def test_the_others_go_on_and_afterwards_it_is_as_if_nothing_had_been():
     with weir.Home() as home:
         begin(home)

@@ -144,6 +144,9 @@ static void objects_have_their_own_grammar(void **state)
 	expect_codes(CDC, "\"inputFile\":\"f\",\"primaryKey\":{\"\":[\"id\"]}", "bad_parameter");
 	expect_codes(CDC, "\"inputFile\":\"f\",\"primaryKey\":[]", "bad_parameter");
 	expect_codes(CDC, "\"inputFile\":\"f\",\"primaryKey\":[\"id\",\"id\"]", "bad_parameter");
+	expect_codes(CDC, "\"inputFile\":\"f\",\"primaryKey\":[\"i\\u0001d\"]", "bad_parameter");
+	expect_codes(CDC, "\"inputFile\":\"f\",\"primaryKey\":{\"a\\u007f\":[\"id\"]}", "bad_parameter");
+	expect_codes(CDC, "\"inputFile\":\"f\",\"primaryKey\":{\"a\":\"x,y\\u001b\"}", "bad_parameter");
 	expect_codes(CDC, "\"inputFile\":\"f\",\"columnTypes\":{\"nodot\":\"INT64\"}", "bad_parameter");
 	expect_codes(CDC, "\"inputFile\":\"f\",\"columnTypes\":{\"a.b\":\"ARRAY<ARRAY<INT64>>\"}", "bad_parameter");
 	expect_codes(CDC, "\"inputFile\":\"f\",\"columnTypes\":{\"a.b\":\"STRUCT<x FLOAT64, y ARRAY<STRING>>\"}", "");

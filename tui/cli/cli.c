@@ -95,7 +95,7 @@ static void set_page(const struct command_line *line)
 
 int cli_engine_command(const struct home *home, const struct command_line *line, const char *call)
 {
-	struct output output = { .line = line,
+	struct output output = { .line = line, .state.args = line->args,
 		                 .print = printer_find((enum command_id)(line->command - command_table)) };
 	struct client_hooks hooks = { .on_line = on_line, .on_note = cli_note, .context = &output };
 	struct error err = { 0 };

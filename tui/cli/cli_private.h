@@ -37,6 +37,7 @@ void cli_print_wrapped(const char *text, size_t indent);
  * Printers: objects of the engine's answer as lines for people.
  */
 struct printer_state {
+	const json_t *args; /* of the call */
 	size_t count;   /* objects printed */
 	struct page_list list; /* once its head is printed */
 	char last[80];  /* name of the metric printed last */

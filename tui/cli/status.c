@@ -174,7 +174,9 @@ static void print_metric(const json_t *metric, struct printer_state *state)
 
 void print_status(const json_t *object, struct printer_state *state)
 {
-	if (!object) {
+	if (!object && json_is_true(json_object_get(state->args, "history"))) {
+		cli_print_wrapped("no history: it is kept by the engine while it runs, of jobs that something has flowed through", 0);
+	} else if (!object) {
 		puts("no jobs");
 	} else if (json_object_get(object, "metric")) {
 		print_metric(object, state);
