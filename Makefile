@@ -105,8 +105,10 @@ $(B)/made/install_paths.h: FORCE
 $(B)/o/core/control/start.o: $(B)/made/install_paths.h
 FORCE:
 
-# Files that are the defaults themselves, as C strings for #include: keys/default.keys, themes/dark.theme.
-MADE_TEXTS := $(B)/made/default.keys.inc $(B)/made/dark.theme.inc
+# Files that are the defaults themselves, as C strings for #include: keys/default.keys, and all themes with their names.
+THEMES := $(sort $(wildcard themes/*.theme))
+MADE_THEMES := $(THEMES:themes/%=$(B)/made/%.inc)
+MADE_TEXTS := $(B)/made/default.keys.inc $(MADE_THEMES) $(B)/made/themes.inc
 define text_to_c
 @mkdir -p $(@D)
 @sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $< > $@
@@ -115,6 +117,8 @@ $(B)/made/%.keys.inc: keys/%.keys
 	$(text_to_c)
 $(B)/made/%.theme.inc: themes/%.theme
 	$(text_to_c)
+$(B)/made/themes.inc: $(MADE_THEMES)
+	@for t in $(THEMES:themes/%.theme=%); do printf '{ "%s",\n#include "%s.theme.inc"\n},\n' $$t $$t; done > $@
 $(TUI_OBJECTS): | $(MADE_TEXTS)
 
 $(B)/o/tui/%.o: CPPFLAGS += -Itui

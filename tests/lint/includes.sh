@@ -51,7 +51,7 @@ FNR == 1 {
 		name = "tui/" name
 		to = "tui"
 	}
-	if (name == "version.h" || name == "build_info.h" || name == "install_paths.h") { # made by the Makefile
+	if (name == "version.h" || name == "build_info.h" || name == "install_paths.h" || name ~ /\.inc$/) { # made by the Makefile
 		passed++
 		next
 	}

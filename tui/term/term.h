@@ -113,7 +113,8 @@ enum colour_level term_level(const struct terminal *term);
  * Themes and glyphs (colour.c, glyph.c).
  */
 
-/* How a role looks at a level: indexes as the terminal counts them, -1: its default. */
+/* How a role looks at a level: indexes as the terminal counts them, -1: its default. At COLOUR_16 there may be 8 to 15 also
+ * where the terminal has only eight colours: 8 less is the same colour, darker. */
 struct look {
 	int16_t fg, bg;
 	uint8_t attributes; /* LOOK_* */
@@ -127,6 +128,14 @@ struct theme *theme_read(const char *file, const char *text, struct text *proble
 void theme_free(struct theme *theme);
 struct look theme_look(const struct theme *theme, enum role role, enum colour_level level);
 const char *role_name(enum role role);
+/* What the file says of itself: one line, may be empty; and the background that its colours are made for. */
+enum theme_background { THEME_DARK, THEME_LIGHT, THEME_BOTH };
+const char *theme_about(const struct theme *theme);
+enum theme_background theme_background(const struct theme *theme);
+const char *theme_background_name(enum theme_background background);
+/* The themes of the folder themes/, compiled in: the name of each, NULL behind the last; and its text, NULL: no such one. */
+const char *theme_shipped_name(size_t index);
+const char *theme_shipped_text(const char *name);
 
 /* Glyphs of this session: Unicode or ASCII. */
 enum glyph_id { GLYPH_RULE, GLYPH_VERTICAL, GLYPH_TOP_LEFT, GLYPH_TOP_RIGHT, GLYPH_BOTTOM_LEFT, GLYPH_BOTTOM_RIGHT, GLYPHS };
