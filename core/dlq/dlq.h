@@ -161,6 +161,10 @@ bool dlq_bytes(struct dlq *dlq, int64_t id, const char *big_folder, bool (*on_pi
  * table or all (NULL). */
 bool dlq_open_count(struct dlq *dlq, const char *table, uint64_t *out_open, uint64_t *out_needs, struct error *err);
 
+/* The groups with letters that need somebody, of one table or all (NULL), the largest last, as a JSON array:
+ * {"table","group","code","column","since","sample","count"}. The caller frees; NULL with err. */
+char *dlq_troubles_json(struct dlq *dlq, const char *table, struct error *err);
+
 /* The first open letter of a table that needs somebody, as dlq list's object; notes and timeline as JSON arrays. The
  * caller frees. NULL with err untouched: there is none. */
 char *dlq_first_letter(struct dlq *dlq, const struct dlq_filter *filter, const char *table, struct error *err);

@@ -138,7 +138,7 @@ bool dlq_list(struct dlq *dlq, const struct dlq_filter *filter, dlq_line on_line
  */
 
 struct group_sum {
-	int64_t count;
+	int64_t count, open;
 	int state; /* the most urgent */
 };
 
@@ -147,7 +147,7 @@ static bool group_sum(struct look *look, int64_t group, struct group_sum *out, s
 	sqlite3_stmt *stmt = dlq_statement(look->dlq, LIST_GROUP_STATES, err);
 	bool has_row = false;
 	bool is_fine;
-	struct group_sum sum = { 0, -1 };
+	struct group_sum sum = { 0, 0, -1 };
 
 	if (!stmt)
 		return false;
@@ -158,6 +158,7 @@ static bool group_sum(struct look *look, int64_t group, struct group_sum *out, s
 		if (state < 0 || state >= LETTER_STATES || (look->state >= 0 && state != look->state))
 			continue;
 		sum.count += sqlite3_column_int64(stmt, 1);
+		sum.open += letter_states[state].is_open ? sqlite3_column_int64(stmt, 1) : 0;
 		if (sum.state < 0 || letter_states[state].urgency > letter_states[sum.state].urgency)
 			sum.state = state;
 	}
@@ -179,6 +180,7 @@ static void group_json(struct text *out, sqlite3_stmt *row, const struct group_s
 	member_text(out, "table", table.len ? table : SPAN("-"));
 	member_text_or_null(out, "column", store_text(row, 4));
 	member_int(out, "count", sum->count);
+	member_int(out, "open", sum->open);
 	member_int(out, "keys", sqlite3_column_int64(row, 5));
 	member_time(out, "first", sqlite3_column_int64(row, 6));
 	member_time(out, "last", sqlite3_column_int64(row, 7));
@@ -256,4 +258,23 @@ bool dlq_open_count(struct dlq *dlq, const char *table, uint64_t *out_open, uint
 	*out_open = open;
 	*out_needs = needs;
 	return true;
+}
+
+static void trouble_json(struct text *out, sqlite3_stmt *row)
+{
+	struct span table = store_text(row, 0);
+
+	member_first(out, "table", table.len ? table : SPAN("-"));
+	member_int(out, "group", sqlite3_column_int64(row, 1));
+	member_text(out, "code", store_text(row, 2));
+	member_text_or_null(out, "column", store_text(row, 3));
+	member_time(out, "since", sqlite3_column_int64(row, 4));
+	member_int(out, "sample", sqlite3_column_int64(row, 5));
+	member_int(out, "count", sqlite3_column_int64(row, 6));
+	text_add_char(out, '}');
+}
+
+char *dlq_troubles_json(struct dlq *dlq, const char *table, struct error *err)
+{
+	return table_array(dlq, TROUBLES, table, trouble_json, err);
 }

@@ -139,6 +139,9 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[LIST_GROUPS] = "SELECT id, stage, code, tbl, col, keys, first, last, sample FROM groups WHERE id > ?1 ORDER BY id"
 	                " LIMIT ?2",
 	[LIST_GROUP_STATES] = "SELECT state, count FROM group_states WHERE grp = ?1 AND count > 0",
+	[TROUBLES] = "SELECT g.tbl, g.id, g.code, g.col, g.first, g.sample, sum(s.count) AS n FROM groups g"
+	             " JOIN group_states s ON s.grp = g.id AND s.state IN (0, 5) AND s.count > 0 WHERE ?1 IS NULL OR g.tbl = ?1"
+	             " GROUP BY g.id ORDER BY n",
 	[COUNT_STATES] = "SELECT state, sum(count) FROM table_states WHERE ?1 IS NULL OR tbl = ?1 GROUP BY state",
 
 	[TIMELINE_ADD] = "INSERT INTO timeline (tbl, version, change, columns, origin, place, line, message_id, publish, at)"

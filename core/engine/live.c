@@ -7,6 +7,9 @@
 #include <math.h>
 #include <string.h>
 
+#define LOOK_US 1000000         /* rates of tables are of at least so long */
+#define LOOK_OLD_US 15000000    /* nobody has looked for so long: begin anew */
+
 struct job *live_find(struct engine *engine, const char *name)
 {
 	for (struct job *job = engine->jobs; job; job = job->next) {
@@ -196,6 +199,70 @@ static json_t *age_json(const struct job *job, int64_t now_us)
 	return newest_us ? json_integer((now_us - newest_us) / 1000) : json_null();
 }
 
+/*
+ * Tables.
+ */
+static double rate(uint64_t now, uint64_t before, int64_t us)
+{
+	return now > before ? (double)(now - before) * 1e6 / (double)us : 0;
+}
+
+static void table_look(struct table_look *look, const struct table_progress *table, int64_t now_us)
+{
+	int64_t us = now_us - look->at_us;
+
+	if (look->at_us && us >= 0 && us < LOOK_US)
+		return;
+	if (look->at_us && us > 0 && us < LOOK_OLD_US) {
+		look->received_rate = rate(table->total.received, look->received, us);
+		look->written_rate = rate(table->total.written, look->written, us);
+		look->dead_lettered_rate = rate(table->total.dead_lettered, look->dead_lettered, us);
+	}
+	look->at_us = now_us;
+	look->received = table->total.received;
+	look->written = table->total.written;
+	look->dead_lettered = table->total.dead_lettered;
+}
+
+static void table_add(json_t *object, const struct job *job, size_t index, int64_t now_us)
+{
+	static const struct table_look at_rest;
+	const struct table_look *look = &at_rest;
+	struct table_progress table;
+
+	progress_table(job->progress, index, &table);
+	if (job->metrics && job->is_running && index < job->metrics->table_count) {
+		table_look(&job->metrics->tables[index].look, &table, now_us);
+		look = &job->metrics->tables[index].look;
+	}
+	json_object_set_new(object, "lag_ms", lag_json(table.lag_us));
+	if (table.has_replica)
+		json_object_set_new(object, "replica_age_ms",
+		                    json_integer(table.waiting_since_us ? (now_us - table.waiting_since_us) / 1000 : 0));
+	json_object_set_new(object, "rates", json_pack("{s:o, s:o, s:o}", "received", rounded(look->received_rate), "written",
+	                                               rounded(look->written_rate), "dead_lettered",
+	                                               rounded(look->dead_lettered_rate)));
+}
+
+void live_add_tables(const json_t *tables, const struct job *job)
+{
+	json_t *by_name = json_object(), *table;
+	size_t i, count = progress_table_count(job->progress);
+	int64_t now_us = clock_utc_us();
+
+	json_array_foreach(tables, i, table)
+		json_object_set(by_name, json_string_value(json_object_get(table, "table")), table);
+	for (i = 0; i < count; i++) {
+		struct table_progress progress;
+
+		progress_table(job->progress, i, &progress);
+		table = json_object_get(by_name, progress.name);
+		if (table)
+			table_add(table, job, i, now_us);
+	}
+	json_decref(by_name);
+}
+
 void live_add(json_t *line, const struct job *job)
 {
 	struct progress_view view;
@@ -210,6 +277,7 @@ void live_add(json_t *line, const struct job *job)
 	json_object_set_new(line, "committed", time_json(view.committed_us));
 	json_object_set_new(line, "age_ms", age_json(job, clock_utc_us()));
 	add_replica(line, job);
+	live_add_tables(json_object_get(line, "tables"), job);
 }
 
 /*

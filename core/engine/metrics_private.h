@@ -36,7 +36,15 @@ struct metric_values {
 #define SECONDS_KEPT 600
 #define MINUTES_KEPT 1440
 
+/* What a table showed when it was looked at last: its rates are of the time between two looks a second apart. */
+struct table_look {
+	int64_t at_us;
+	uint64_t received, written, dead_lettered;
+	double received_rate, written_rate, dead_lettered_rate;
+};
+
 struct table_metrics {
+	struct table_look look;
 	struct metric_values last;      /* at the end of the last minute */
 	struct ring minutes;         /* no pieces until something flows */
 };
@@ -76,6 +84,8 @@ json_t *live_short(const struct job *job);
 json_t *live_full(const struct job *job);
 /* Adds "activity", "rates", "lag", ... to a line of `weir status`. */
 void live_add(json_t *line, const struct job *job);
+/* "lag_ms", "replica_age_ms", "rates" for each of the tables that this run has met. */
+void live_add_tables(const json_t *tables, const struct job *job);
 json_t *live_history(const struct job *job);
 /* The job of that name, running or ended; NULL: none. engine->lock is held. */
 struct job *live_find(struct engine *engine, const char *name);

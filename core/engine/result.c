@@ -144,7 +144,7 @@ static bool open_files(struct job_files *files, struct sink_setup *setup, const 
 	if (access(paths.store, F_OK) == 0)
 		is_fine = (files->dlq = dlq_open(paths.store, DLQ_READ, err)) != NULL;
 	job_paths_clear(&paths);
-	is_fine = is_fine && read_paused(files, err) &&
+	is_fine = is_fine && read_paused(files, err) && table_facts_read(files, err) &&
 	          (!files->dlq || witnesses_read(files->dlq, files->arena, setup, err)) &&
 	          warehouse_look(setup, files->arena, &files->state, err);
 	if (!is_fine)
@@ -210,6 +210,7 @@ void files_close(struct job_files *files)
 	arena_free(files->arena);
 	json_decref(files->paused);
 	json_decref(files->lost);
+	json_decref(files->troubles);
 	*files = (struct job_files){ 0 };
 }
 
@@ -263,7 +264,10 @@ json_t *result_table(const struct job_files *files, const struct job_options *op
 	if (lost)
 		json_array_insert_new(notes, 0, json_pack("{s:s, s:O}", "code", "replica_lost", "text", lost));
 	json_object_set_new(object, "notes", notes);
-	return object;
+	if (table_facts_add(object, files, name, err))
+		return object;
+	json_decref(object);
+	return NULL;
 }
 
 static bool add_tables(json_t *result, const struct job_files *files, const struct job_options *options,
@@ -338,6 +342,17 @@ static int exit_of(const struct run_facts *facts, bool balanced, bool any_needs)
 	return any_needs || (facts->note && facts->note->kind != ERROR_NONE) ? 1 : 0;
 }
 
+static json_int_t sum_of(const json_t *result, const char *member)
+{
+	json_int_t sum = 0;
+	size_t i;
+	json_t *table;
+
+	json_array_foreach(json_object_get(result, "tables"), i, table)
+		sum += json_integer_value(json_object_get(table, member));
+	return sum;
+}
+
 json_t *result_make(const struct home *home, const struct job_options *options, const struct run_facts *facts,
                     int *out_exit, struct error *err)
 {
@@ -356,6 +371,8 @@ json_t *result_make(const struct home *home, const struct job_options *options, 
 	}
 	balanced = balanced && ledger_balances(&sum, 0);
 	json_object_update_new(result, result_ledger(&sum, facts->in_flight));
+	json_object_set_new(result, "open_letters", json_integer(sum_of(result, "open_letters")));
+	json_object_set_new(result, "open_groups", json_integer((json_int_t)files.trouble_count));
 	json_object_set_new(result, "balanced", json_boolean(balanced));
 	json_object_set_new(result, "this_run", result_ledger(facts->this_run ? facts->this_run : &no_ledger,
 	                                                       facts->in_flight));

@@ -12,6 +12,8 @@ struct job_files {
 	struct arena *arena;
 	struct sink_state state;
 	json_t *paused; /* "DATASET.TABLE": {"table","since","who","why"} */
+	json_t *troubles; /* "DATASET.TABLE": its largest group of letters that need somebody (dlq_troubles_json) */
+	size_t trouble_count;
 	json_t *lost;   /* "DATASET.TABLE": why its replica is not merged */
 };
 
@@ -38,6 +40,11 @@ bool result_table_needs(struct dlq *dlq, const char *table, const struct table_s
                         const struct ledger *ledger, bool *out_needs, struct error *err);
 json_t *result_table(const struct job_files *files, const struct job_options *options, size_t table, bool *out_needs,
                      struct error *err);
+
+/* Why a table is as it is, for a row of a list: "open_letters", and unless it is ok "since", "code", "column", "reason" (a
+ * few words), "sentence" (table_facts.c). `state` is that of the object. */
+bool table_facts_add(json_t *object, const struct job_files *files, const char *name, struct error *err);
+bool table_facts_read(struct job_files *files, struct error *err);
 
 /*
  * Tables as one types them: "orders" and "shop.orders" name the same one (table_names.c).

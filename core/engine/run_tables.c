@@ -1,6 +1,7 @@
 /* `weir tables`: what the tables' files say. */
 #include "base/clean.h"
 #include "engine/commands_private.h"
+#include "engine/metrics_private.h"
 #include "engine/result_private.h"
 #include "pipeline/pipeline.h"
 
@@ -102,14 +103,28 @@ struct table_list {
 	bool wants_schema;
 };
 
+/* What each of them does now, when this engine knows the job. */
+static void add_live(struct engine *engine, const char *name, const json_t *rows)
+{
+	const struct job *job;
+
+	pthread_mutex_lock(&engine->lock);
+	job = live_find(engine, name);
+	if (job)
+		live_add_tables(rows, job);
+	pthread_mutex_unlock(&engine->lock);
+}
+
 static bool list_tables(struct call *call, const struct job_options *options, void *context, struct error *err)
 {
 	struct table_list *list = context;
 	struct job_files files;
+	json_t *rows;
 	bool is_fine = true;
 
 	if (!files_open(&files, call->engine->home, options, err))
 		return because(err, "job '%s'", options->name);
+	rows = json_array();
 	for (size_t i = 0; is_fine && i <= files.state.table_count; i++) {
 		bool needs = false;
 		json_t *row;
@@ -122,9 +137,12 @@ static bool list_tables(struct call *call, const struct job_options *options, vo
 			break;
 		json_object_set_new(row, "job", json_string(options->name));
 		is_fine = !list->wants_schema || add_schema(&files, i, row, err);
-		json_array_append_new(list->rows, row);
+		json_array_append_new(rows, row);
 	}
 	files_close(&files);
+	add_live(call->engine, options->name, rows);
+	json_array_extend(list->rows, rows);
+	json_decref(rows);
 	return is_fine;
 }
 
