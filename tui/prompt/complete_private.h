@@ -1,0 +1,22 @@
+/* How matches are gathered. For complete*.c only. */
+#ifndef WEIR_TUI_PROMPT_COMPLETE_PRIVATE_H
+#define WEIR_TUI_PROMPT_COMPLETE_PRIVATE_H
+
+#include "prompt/prompt.h"
+
+struct completing {
+	const struct prompt_names *names;
+	struct matches *out;
+	const char *word;      /* what is typed of the word, without quotes */
+	const char *command;   /* "pause", or "" */
+	const char *kind;      /* of the names that are asked for now */
+};
+
+/* Adds it if it begins with the word, case does not count. Quoted where words_split needs it. */
+void match_add(struct completing *completing, const char *text, const char *note, bool is_off);
+/* The names of a kind, each with its note; those that the command cannot take now are off. */
+void match_add_names(struct completing *completing, const char *kind, const char *job);
+/* What a slot of a usage text may be: names, codes, parameters, choices. */
+void match_add_values(struct completing *completing, const char *slot, const char *job);
+
+#endif
