@@ -2,13 +2,12 @@
 #include "base/utf8.h"
 #include "term/input_private.h"
 
-#include <strings.h>
-
 static const struct {
 	uint32_t code;
 	const char *name;
 } named_keys[] = {
 	{ ' ', "Space" },
+	{ '#', "Hash" }, /* begins a comment in a key file */
 	{ KEY_ENTER_, "Enter" },
 	{ KEY_ESC_, "Esc" },
 	{ KEY_TAB_, "Tab" },
@@ -94,23 +93,22 @@ void key_to_name(struct key key, char out[KEY_NAME_BYTES])
 	snprintf(out, KEY_NAME_BYTES, "%s%.16s", name[0] ? prefix : "", name);
 }
 
+/* Letters as they stand: "Down" is a key, "down" an action. */
 static bool code_parse(struct span name, uint32_t *out_code)
 {
 	uint32_t code;
 
 	for (size_t i = 0; i < sizeof(named_keys) / sizeof(named_keys[0]); i++) {
-		const char *known = named_keys[i].name;
-
-		if (strlen(known) == name.len && strncasecmp(known, name.at, name.len) == 0) {
+		if (span_is(name, named_keys[i].name)) {
 			*out_code = named_keys[i].code;
 			return true;
 		}
 	}
 	for (uint32_t i = 1; i <= 12; i++) {
 		char known[8];
-		int len = snprintf(known, sizeof(known), "F%u", (unsigned)i);
 
-		if ((size_t)len == name.len && strncasecmp(known, name.at, name.len) == 0) {
+		snprintf(known, sizeof(known), "F%u", (unsigned)i);
+		if (span_is(name, known)) {
 			*out_code = KEY_F1_ + i - 1;
 			return true;
 		}
