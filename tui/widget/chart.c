@@ -1,75 +1,115 @@
-/* Samples as dots, blocks or signs; see chart.h. */
+/*
+ * Samples as dots, blocks or signs (console.md 6). A column of the picture has one
+ * or two samples; each is so many parts high, and a row has so many parts. Zero is
+ * a base line in the colour of axes, so that it is not taken for a gap or for a
+ * little.
+ */
 #include "widget/chart.h"
+
+#include "term/cells.h"
 #include "term/term.h"
 
 #include <math.h>
 
-#define DOTS_HIGH 4 /* of a braille cell */
+#define CEILING_MOST 1e18
+#define GAP (-1)
+
+/* How each kind of picture is made: samples a column, parts a row. */
+static const struct grain {
+	int samples, parts;
+} grains[] = {
+	[CHART_BRAILLE] = { 2, 4 },
+	[CHART_BLOCKS] = { 1, 8 },
+	[CHART_ASCII] = { 1, 3 },
+};
+
+static enum chart_glyphs chart_kind(void)
+{
+	return cells_is_utf8() ? glyphs_charts() : CHART_ASCII;
+}
 
 double chart_ceiling(const double *samples, size_t count, double last)
 {
-	double most = 0, step = 1;
 	static const double ladder[] = { 2, 2.5, 2 };
+	double most = 0, step = 1;
 
 	for (size_t i = 0; i < count; i++)
 		most = samples[i] > most ? samples[i] : most;
-	for (size_t i = 0; step < most; i++)
+	for (size_t i = 0; step < most && step < CEILING_MOST; i++)
 		step *= ladder[i % 3];
 	return step < last && most > last / 2 ? last : step;
 }
 
 size_t chart_samples(int cols)
 {
-	return cols <= 0 ? 0 : (size_t)cols * (glyphs_charts() == CHART_BRAILLE ? 2 : 1);
+	return cols <= 0 ? 0 : (size_t)cols * (size_t)grains[chart_kind()].samples;
+}
+
+static double mean_of(const double *values, size_t count)
+{
+	double sum = 0;
+	size_t known = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!(values[i] >= 0))
+			continue;
+		sum += values[i];
+		known++;
+	}
+	return known ? sum / (double)known : CHART_GAP;
 }
 
 void chart_pieces(const double *values, size_t count, double *out, size_t want)
 {
 	for (size_t piece = 0; piece < want; piece++) {
 		size_t from = piece * count / want, to = (piece + 1) * count / want;
-		double sum = 0;
-		size_t known = 0;
 
+		/* Fewer values than pieces: each is shown more than once. */
 		if (to == from && from < count)
-			to = from + 1; /* fewer values than pieces: each is shown more than once */
-		for (size_t i = from; i < to; i++) {
-			if (values[i] >= 0) {
-				sum += values[i];
-				known++;
-			}
-		}
-		out[piece] = known ? sum / (double)known : CHART_GAP;
+			to = from + 1;
+		out[piece] = mean_of(values + from, to - from);
 	}
 }
 
-/* Height of a sample in units of a row's parts; a value above zero has at least one, zero none, a gap -1. */
+/* Sweep: what stands right of the newest sample, to the end of the next column, is about to be written over. */
+static bool is_swept(const struct chart *chart, size_t slot, size_t slots)
+{
+	size_t each = (size_t)grains[chart_kind()].samples, newest = chart->now % slots;
+	size_t next = (newest / each + 1) * each % slots;
+
+	return (slot > newest && slot / each == newest / each) || slot / each == next / each;
+}
+
+/* The sample of a slot, counted from the left edge. */
+static double sample_at(const struct chart *chart, size_t slot, size_t slots)
+{
+	size_t missing = slots > chart->count ? slots - chart->count : 0;
+
+	if (chart->is_sweep)
+		return slot < chart->count && !is_swept(chart, slot, slots) ? chart->samples[slot] : CHART_GAP;
+	return slot < missing ? CHART_GAP : chart->samples[chart->count + slot - slots];
+}
+
+/* In parts; GAP: no sample. */
 static int height_of(double sample, double ceiling, int most)
 {
-	int height;
+	if (!(sample >= 0))
+		return GAP;
+	if (sample >= ceiling)
+		return most;
+	int height = (int)lround(sample / ceiling * most);
 
-	if (sample < 0 || isnan(sample))
-		return -1;
-	height = (int)lround(sample / ceiling * most);
-	return sample > 0 && height < 1 ? 1 : height > most ? most : height;
+	return sample > 0 && height < 1 ? 1 : height;
 }
 
-static double sample_at(const struct chart *chart, size_t column, size_t columns)
+/* Dots of one half of a braille cell, from the lowest up. */
+static unsigned braille_bits(int half, int dots)
 {
-	size_t missing = columns > chart->count ? columns - chart->count : 0;
-
-	if (column < missing)
-		return CHART_GAP;
-	return chart->samples[chart->count - columns + missing + column - missing];
-}
-
-/* Dots of one of the two columns of a braille cell, from the lowest up. */
-static unsigned braille_bits(int column, int dots)
-{
-	static const unsigned bit[2][DOTS_HIGH] = { { 0x40, 0x04, 0x02, 0x01 }, { 0x80, 0x20, 0x10, 0x08 } };
+	static const unsigned bit[2][4] = { { 0x40, 0x04, 0x02, 0x01 }, { 0x80, 0x20, 0x10, 0x08 } };
 	unsigned bits = 0;
 
-	for (int i = 0; i < dots && i < DOTS_HIGH; i++)
-		bits |= bit[column][i];
+	for (int i = 0; i < dots && i < 4; i++)
+		bits |= bit[half][i];
 	return bits;
 }
 
@@ -80,58 +120,64 @@ static void put_code(struct area area, int row, int col, enum role role, unsigne
 	draw_text(area, row, col, role, text);
 }
 
-static void draw_braille(struct area area, const struct chart *chart)
+/* One cell of which the samples reach so many parts into its row. */
+static void cell_draw(struct area area, int row, int col, enum role role, const int parts[2])
 {
-	size_t columns = chart_samples(area.cols);
+	static const char *const signs[] = { " ", ".", ":", "#" };
+	enum chart_glyphs kind = chart_kind();
+	unsigned bits = braille_bits(0, parts[0]) | braille_bits(1, parts[1]);
 
-	for (int col = 0; col < area.cols; col++) {
-		for (int row = 0; row < area.rows; row++) {
-			int below = (area.rows - 1 - row) * DOTS_HIGH;
-			unsigned bits = 0;
-
-			for (int half = 0; half < 2; half++) {
-				int height = height_of(sample_at(chart, (size_t)col * 2 + (size_t)half, columns), chart->ceiling,
-				                       area.rows * DOTS_HIGH);
-
-				bits |= braille_bits(half, height - below);
-			}
-			if (bits)
-				put_code(area, row, col, chart->role, 0x2800 + bits);
-		}
-	}
+	if (parts[0] <= 0 && parts[1] <= 0)
+		draw_blank(area, row, col, 1, role);
+	else if (kind == CHART_BRAILLE)
+		put_code(area, row, col, role, 0x2800 + bits);
+	else if (kind == CHART_BLOCKS)
+		put_code(area, row, col, role, 0x2580 + (unsigned)(parts[0] < 8 ? parts[0] : 8));
+	else
+		draw_text(area, row, col, role, signs[parts[0] < 3 ? parts[0] : 3]);
 }
 
-static void draw_steps(struct area area, const struct chart *chart, int steps)
+/* The lowest cell of a column without a value above zero. */
+static void base_draw(struct area area, int col, const int heights[2])
 {
-	static const char ascii[] = ".:#";
-	size_t columns = chart_samples(area.cols);
+	int dots[2] = { heights[0] == 0, heights[1] == 0 };
 
-	for (int col = 0; col < area.cols; col++) {
-		int height = height_of(sample_at(chart, (size_t)col, columns), chart->ceiling, area.rows * steps);
+	if (!dots[0] && !dots[1])
+		return;
+	if (chart_kind() == CHART_BRAILLE)
+		cell_draw(area, area.rows - 1, col, ROLE_chart_axis, dots);
+	else
+		draw_text(area, area.rows - 1, col, ROLE_chart_axis, "_");
+}
 
-		for (int row = 0; row < area.rows; row++) {
-			int part = height - (area.rows - 1 - row) * steps;
-			char sign[2] = { part > 0 ? ascii[(part < 3 ? part : 3) - 1] : ' ', '\0' };
+static void column_draw(struct area area, int col, enum role role, const int heights[2])
+{
+	int each = grains[chart_kind()].parts;
 
-			if (part <= 0)
-				continue;
-			if (steps == 3)
-				draw_text(area, row, col, chart->role, sign);
-			else
-				put_code(area, row, col, chart->role, 0x2580 + (unsigned)(part < steps ? part : steps));
-		}
+	for (int row = 0; row < area.rows; row++) {
+		int below = (area.rows - 1 - row) * each;
+		int parts[2] = { heights[0] - below, heights[1] - below };
+
+		cell_draw(area, row, col, role, parts);
 	}
+	if (heights[0] <= 0 && heights[1] <= 0)
+		base_draw(area, col, heights);
 }
 
 void chart_draw(struct area area, const struct chart *chart)
 {
-	struct chart scaled = *chart;
+	const struct grain *grain = &grains[chart_kind()];
+	double ceiling = chart->ceiling > 0 ? chart->ceiling : chart_ceiling(chart->samples, chart->count, 0);
+	size_t slots = chart_samples(area.cols);
 
-	if (scaled.ceiling <= 0)
-		scaled.ceiling = chart_ceiling(chart->samples, chart->count, 0);
-	switch (glyphs_charts()) {
-	case CHART_BRAILLE: draw_braille(area, &scaled); break;
-	case CHART_BLOCKS: draw_steps(area, &scaled, 8); break;
-	case CHART_ASCII: draw_steps(area, &scaled, 3); break;
+	for (int col = 0; col < area.cols; col++) {
+		int heights[2] = { GAP, GAP };
+
+		for (int i = 0; i < grain->samples; i++) {
+			double sample = sample_at(chart, (size_t)(col * grain->samples + i), slots);
+
+			heights[i] = height_of(sample, ceiling, area.rows * grain->parts);
+		}
+		column_draw(area, col, chart->role, heights);
 	}
 }

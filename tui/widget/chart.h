@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define CHART_GAP (-1.0) /* no sample: blank; zero is the base line */
+#define CHART_GAP (-1.0) /* no sample: blank; zero is the base line, in ROLE_chart_axis */
 
 struct chart {
 	const double *samples; /* oldest first; CHART_GAP where there is none */
@@ -17,7 +17,7 @@ struct chart {
 	double ceiling;        /* of the scale; 0: chart_ceiling of the samples */
 	enum role role;
 	bool is_sweep;
-	size_t now;            /* sweep: index of the newest sample */
+	size_t now;            /* sweep: index of the newest sample; `samples` are as they lie in the ring, the first one left */
 };
 
 /* 1-2-5 ladder: the least step that is not under the largest sample; 1 for none. It never goes under `last` while a

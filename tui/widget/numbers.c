@@ -18,19 +18,26 @@ void number_text(int64_t number, struct text *out)
 	}
 }
 
-/* 940, 6.0k, 12k, 1.2M: one unit up as soon as it would take more than three digits. */
+/* 0.4, 940, 6.0k, 12k, 1.2M: one unit up as soon as it would take more than three digits. What is above zero is never
+ * written as 0. */
 static void scaled(double number, const char *const *units, size_t count, struct text *out)
 {
 	size_t unit = 0;
 
+	if (isnan(number)) {
+		text_add_char(out, '-');
+		return;
+	}
 	while (fabs(number) >= 999.5 && unit + 1 < count) {
 		number /= 1000;
 		unit++;
 	}
-	if (unit && fabs(number) < 9.95)
-		text_add_format(out, "%.1f%s", number, units[unit]);
-	else
+	if (fabs(number) >= 999.5)
+		text_add_format(out, "%s999%s", number < 0 ? "<-" : ">", units[unit]);
+	else if (fabs(number) >= 9.95 || number == 0 || (!unit && fabs(number) >= 0.95))
 		text_add_format(out, "%.0f%s", number, units[unit]);
+	else
+		text_add_format(out, "%.1f%s", fabs(number) < 0.05 ? copysign(0.1, number) : number, units[unit]);
 }
 
 void number_short(double number, struct text *out)
