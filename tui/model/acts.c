@@ -1,0 +1,128 @@
+/* Acts: commands that change something, one after the other, with what they said. */
+#include "model/model_private.h"
+#include "base/arena.h"
+#include "base/clock.h"
+
+#include <stdlib.h>
+
+#define NOTES_BYTES_MAX 65536
+
+static void act_free(struct act *act)
+{
+	if (!act)
+		return;
+	free(act->line);
+	json_decref(act->lines);
+	text_free(act->notes);
+	free(act);
+}
+
+void acts_free(struct model *model)
+{
+	for (size_t i = 0; i < ACTS_KEPT; i++)
+		act_free(model->acts[i]);
+}
+
+static struct act *act_of(const struct model *model, unsigned number)
+{
+	if (!number || number > model->act_count || number + ACTS_KEPT <= model->act_count)
+		return NULL;
+	return model->acts[(number - 1) % ACTS_KEPT];
+}
+
+const struct act *model_act_of(const struct model *model, unsigned number)
+{
+	return act_of(model, number);
+}
+
+unsigned model_act_last(const struct model *model)
+{
+	return model->act_count;
+}
+
+static void act_end(struct act *act)
+{
+	act->is_done = true;
+	act->ended_ms = clock_mono_ms();
+	json_object_del(act->lines, "call");
+}
+
+/* What is still to be sent waits in `lines` as {"call","args"}. */
+unsigned model_act(struct model *model, const char *line, const char *call, json_t *args)
+{
+	struct act **place = &model->acts[model->act_count % ACTS_KEPT];
+	struct act *act = memory_zalloc(sizeof(*act));
+
+	act_free(*place);
+	*place = act;
+	model->act_count++;
+	act->line = strdup(line);
+	act->notes = text_new(NOTES_BYTES_MAX);
+	act->lines = json_pack("[{s:s, s:o}]", "call", call, "args", args ? args : json_object());
+	act->begun_ms = clock_mono_ms();
+	act->begun_us = clock_utc_us();
+	if (model->lanes[LANE_ACT].wire && wire_state(model->lanes[LANE_LOOK].wire) == WIRE_OFF) {
+		act->error = *wire_error(model->lanes[LANE_LOOK].wire);
+		json_array_clear(act->lines);
+		act_end(act);
+	}
+	return model->act_count;
+}
+
+bool acts_send(struct model *model)
+{
+	for (; model->act_next < model->act_count; model->act_next++) {
+		struct act *act = act_of(model, model->act_next + 1);
+		json_t *call;
+
+		if (!act || act->is_done)
+			continue;
+		call = json_incref(json_array_get(act->lines, 0));
+		json_array_clear(act->lines);
+		act->is_sent = true;
+		model->lanes[LANE_ACT].act = ++model->act_next;
+		lane_call(model, &model->lanes[LANE_ACT], PENDING_ACT, json_string_value(json_object_get(call, "call")),
+		          json_incref(json_object_get(call, "args")));
+		json_decref(call);
+		return true;
+	}
+	return false;
+}
+
+void acts_line(struct model *model, struct lane_state *lane, json_t *frame)
+{
+	struct act *act = act_of(model, lane->act);
+	const char *note = json_string_value(json_object_get(frame, "note"));
+	json_t *line = json_object_get(frame, "line");
+
+	if (!act)
+		return;
+	if (line && json_array_size(act->lines) < ANSWER_LINES_MAX)
+		json_array_append(act->lines, line);
+	if (note)
+		text_add_format(act->notes, "%s%s", act->notes->len ? "\n" : "", note);
+}
+
+void acts_end(struct model *model, struct lane_state *lane, const json_t *frame)
+{
+	struct act *act = act_of(model, lane->act);
+	const json_t *error = json_object_get(frame, "error");
+
+	if (!act)
+		return;
+	act->exit = (int)json_integer_value(json_object_get(json_object_get(frame, "ok"), "exit"));
+	if (error)
+		error_from_json(error, &act->error);
+	act_end(act);
+}
+
+void acts_lost(struct model *model, struct lane_state *lane)
+{
+	struct act *act = act_of(model, lane->act);
+
+	if (!act || act->is_done)
+		return;
+	fail(&act->error, ERROR_UNREACHABLE, "connection_lost",
+	     "the engine went away before it answered; the journal tells whether this was done");
+	act_end(act);
+}

@@ -1,0 +1,239 @@
+/* Lanes: what is sent when, and where an answer goes; see model.h. */
+#include "model/model_private.h"
+#include "base/arena.h"
+#include "base/clock.h"
+
+#include <stdlib.h>
+
+struct model *model_new(const struct home *home)
+{
+	struct model *model = memory_zalloc(sizeof(*model));
+
+	for (int i = 0; i < LANES; i++)
+		model->lanes[i].wire = wire_new(home->socket);
+	return model;
+}
+
+void model_free(struct model *model)
+{
+	if (!model)
+		return;
+	while (model->query_count)
+		query_free(model->queries[--model->query_count]);
+	for (int i = 0; i < LANES; i++)
+		wire_free(model->lanes[i].wire);
+	topics_forget(model);
+	acts_free(model);
+	free(model);
+}
+
+bool lane_call(struct model *model, struct lane_state *lane, enum pending pending, const char *call, json_t *args)
+{
+	lane->id = ++model->last_id;
+	lane->pending = pending;
+	lane->is_cancelled = false;
+	return wire_put(lane->wire, json_pack("{s:I, s:s, s:o}", "id", lane->id, "call", call, "args",
+	                                      args ? args : json_object()));
+}
+
+/* Letters and acts get their session when there is something for it. */
+static bool lane_is_used(const struct model *model, int lane)
+{
+	if (lane == LANE_LOOK || wire_state(model->lanes[lane].wire) != WIRE_OFF)
+		return true;
+	if (wire_state(model->lanes[LANE_LOOK].wire) != WIRE_READY)
+		return false;
+	return lane == LANE_ACT ? model->act_next < model->act_count :
+	                          query_due_ms(model, (enum lane)lane, 0) >= 0;
+}
+
+static void lane_begin(struct model *model, int index)
+{
+	struct lane_state *lane = &model->lanes[index];
+
+	lane->connections = wire_connections(lane->wire);
+	if (index != LANE_LOOK)
+		return;
+	topics_forget(model);
+	model_refresh(model);
+	model->was_there = true;
+	model->is_syncing = false;
+	model->heard_ms = clock_mono_ms();
+}
+
+/* What was under way is asked again; an act is not, since nobody knows how far it came. */
+static void lane_lost(struct model *model, struct lane_state *lane)
+{
+	if (lane->pending == PENDING_ACT)
+		acts_lost(model, lane);
+	if (lane->pending == PENDING_QUERY && lane->query) {
+		lane->query->answer.is_asking = false;
+		lane->query->is_stale = true;
+	}
+	lane->pending = PENDING_NONE;
+	lane->query = NULL;
+}
+
+static void lane_end(struct model *model, struct lane_state *lane, const json_t *frame, int64_t now_ms)
+{
+	if (lane->pending == PENDING_QUERY)
+		query_end(lane->query, frame, now_ms);
+	else if (lane->pending == PENDING_ACT)
+		acts_end(model, lane, frame);
+	else
+		model->is_syncing = false;
+	lane->pending = PENDING_NONE;
+	lane->query = NULL;
+}
+
+static void lane_frame(struct model *model, struct lane_state *lane, json_t *frame, int64_t now_ms)
+{
+	const char *topic = json_string_value(json_object_get(frame, "event"));
+
+	if (topic) {
+		query_event(model, topic);
+		return;
+	}
+	if (lane->pending == PENDING_NONE || json_integer_value(json_object_get(frame, "id")) != lane->id)
+		return;
+	if (json_object_get(frame, "ok") || json_object_get(frame, "error"))
+		lane_end(model, lane, frame, now_ms);
+	else if (lane->pending == PENDING_QUERY)
+		query_line(lane->query, frame);
+	else if (lane->pending == PENDING_ACT)
+		acts_line(model, lane, frame);
+}
+
+static void sync_send(struct model *model, int64_t now_ms)
+{
+	model->wants_sync = false;
+	model->is_syncing = true;
+	model->pinged_ms = now_ms;
+	lane_call(model, &model->lanes[LANE_LOOK], PENDING_CONTROL, "sync", NULL);
+}
+
+static void lane_ask(struct model *model, int index, int64_t now_ms)
+{
+	struct lane_state *lane = &model->lanes[index];
+
+	if (wire_state(lane->wire) != WIRE_READY || lane->pending != PENDING_NONE)
+		return;
+	if (index == LANE_ACT) {
+		acts_send(model);
+		return;
+	}
+	if (index == LANE_LOOK && topics_send(model))
+		return;
+	if (index == LANE_LOOK && (model->wants_sync || now_ms >= model->pinged_ms + PING_MS))
+		sync_send(model, now_ms);
+	else
+		query_send(model, (enum lane)index, now_ms);
+}
+
+static bool lane_step(struct model *model, int index, int64_t now_ms)
+{
+	struct lane_state *lane = &model->lanes[index];
+	bool changed;
+	json_t *frame;
+
+	if (!lane_is_used(model, index))
+		return false;
+	changed = wire_step(lane->wire, now_ms);
+	if (wire_state(lane->wire) == WIRE_OFF || lane->connections != wire_connections(lane->wire))
+		lane_lost(model, lane);
+	if (wire_state(lane->wire) == WIRE_READY && lane->connections != wire_connections(lane->wire))
+		lane_begin(model, index);
+	while ((frame = wire_take(lane->wire))) {
+		if (index == LANE_LOOK)
+			model->heard_ms = now_ms;
+		lane_frame(model, lane, frame, now_ms);
+		json_decref(frame);
+		lane_ask(model, index, now_ms);
+	}
+	lane_ask(model, index, now_ms);
+	if (wire_wants_out(lane->wire))
+		wire_step(lane->wire, now_ms);
+	return changed;
+}
+
+bool model_step(struct model *model, int64_t now_ms)
+{
+	bool changed = false;
+
+	for (int i = 0; i < LANES; i++)
+		changed |= lane_step(model, i, now_ms);
+	return changed;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
+int64_t model_poll(const struct model *model, struct pollfd fds[MODEL_FDS])
+{
+	int64_t now_ms = clock_mono_ms(), due = -1;
+
+	for (int i = 0; i < LANES; i++) {
+		const struct lane_state *lane = &model->lanes[i];
+
+		fds[i] = (struct pollfd){ .fd = wire_fd(lane->wire), .events = POLLIN };
+		if (wire_wants_out(lane->wire))
+			fds[i].events |= POLLOUT;
+		if (!lane_is_used(model, i))
+			continue;
+		due = earlier(due, wire_due_ms(lane->wire));
+		if (wire_state(lane->wire) == WIRE_READY && lane->pending == PENDING_NONE)
+			due = earlier(due, query_due_ms(model, (enum lane)i, now_ms));
+	}
+	return wire_state(model->lanes[LANE_LOOK].wire) == WIRE_READY ? earlier(due, model->pinged_ms + PING_MS) : due;
+}
+
+void model_cancel(struct model *model)
+{
+	for (int i = LANE_LETTERS; i < LANES; i++) {
+		struct lane_state *lane = &model->lanes[i];
+
+		if (lane->pending == PENDING_NONE || lane->is_cancelled)
+			continue;
+		lane->is_cancelled = true;
+		wire_put(lane->wire, json_pack("{s:I}", "cancel", lane->id));
+	}
+}
+
+struct reach model_reach(const struct model *model)
+{
+	const struct wire *wire = model->lanes[LANE_LOOK].wire;
+
+	return (struct reach){ .is_there = wire_state(wire) == WIRE_READY, .was_there = model->was_there,
+		               .error = wire_error(wire), .lost_ms = wire_lost_ms(wire), .next_ms = wire_due_ms(wire),
+		               .tries = wire_tries(wire), .connections = wire_connections(wire),
+		               .access = wire_access(wire), .program = wire_program(wire) };
+}
+
+int64_t model_age_ms(const struct model *model, int64_t now_ms)
+{
+	return model->was_there ? now_ms - model->heard_ms : -1;
+}
+
+void model_sync(struct model *model)
+{
+	model->wants_sync = true;
+}
+
+bool model_is_idle(const struct model *model)
+{
+	if (wire_state(model->lanes[LANE_LOOK].wire) == WIRE_GREETING)
+		return false;
+	if (wire_state(model->lanes[LANE_LOOK].wire) == WIRE_OFF)
+		return true;
+	for (int i = 0; i < LANES; i++) {
+		if (model->lanes[i].pending == PENDING_QUERY || model->lanes[i].pending == PENDING_ACT)
+			return false;
+	}
+	for (size_t i = 0; i < model->query_count; i++) {
+		if (model->queries[i]->is_stale && model->queries[i]->frame + 1 >= model->frame)
+			return false;
+	}
+	return !model->wants_sync && !model->is_syncing && model->act_next == model->act_count;
+}

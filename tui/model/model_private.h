@@ -1,0 +1,78 @@
+/* The model's inside: questions, lanes, acts. */
+#ifndef WEIR_TUI_MODEL_MODEL_PRIVATE_H
+#define WEIR_TUI_MODEL_MODEL_PRIVATE_H
+
+#include "model/model.h"
+#include "model/wire.h"
+
+#define QUERIES_MAX 64
+#define TOPICS_MAX 32
+#define ASK_AGAIN_MS 1000 /* the same question */
+#define PING_MS 2000
+#define FRAMES_KEPT 2     /* a question that so many frames did not ask is forgotten */
+
+struct query {
+	enum lane lane;
+	char *call, *args_text, *topics;
+	json_t *args;
+	struct answer answer;
+	json_t *incoming;      /* lines of the answer that is under way */
+	bool incoming_is_cut;
+	bool is_stale, is_forced;
+	int64_t asked_ms;
+	unsigned long frame;   /* that asked last */
+};
+
+enum pending { PENDING_NONE, PENDING_QUERY, PENDING_ACT, PENDING_CONTROL };
+
+/* A session and the one call that it waits for. */
+struct lane_state {
+	struct wire *wire;
+	enum pending pending;
+	json_int_t id;
+	struct query *query;   /* NULL: forgotten meanwhile, its answer goes nowhere */
+	unsigned act;
+	bool is_cancelled;
+	unsigned connections;
+};
+
+struct model {
+	struct lane_state lanes[LANES];
+	struct query *queries[QUERIES_MAX];
+	size_t query_count;
+	unsigned long frame;
+	json_int_t last_id;
+
+	char *subscribed[TOPICS_MAX];
+	size_t subscribed_count;
+	bool wants_sync, is_syncing;
+	int64_t heard_ms, pinged_ms; /* when the looks' session last said something */
+
+	struct act *acts[ACTS_KEPT];
+	unsigned act_count;          /* ever made; act n is acts[(n - 1) % ACTS_KEPT] */
+	unsigned act_next;           /* the first that is not sent */
+	bool was_there;
+};
+
+/* acts.c */
+bool acts_send(struct model *model);
+void acts_line(struct model *model, struct lane_state *lane, json_t *frame);
+void acts_end(struct model *model, struct lane_state *lane, const json_t *frame);
+void acts_lost(struct model *model, struct lane_state *lane);
+void acts_free(struct model *model);
+
+/* queries.c */
+void query_free(struct query *query);
+bool query_send(struct model *model, enum lane lane, int64_t now_ms);
+void query_line(struct query *query, json_t *frame);
+void query_end(struct query *query, const json_t *frame, int64_t now_ms);
+void query_event(struct model *model, const char *topic);
+int64_t query_due_ms(const struct model *model, enum lane lane, int64_t now_ms);
+
+/* Sends {"id","call","args"} on a lane; `args` is stolen. False: it did not fit. */
+bool lane_call(struct model *model, struct lane_state *lane, enum pending pending, const char *call, json_t *args);
+/* subscribe or unsubscribe until the topics are those that the questions name; true: a call was sent. */
+bool topics_send(struct model *model);
+void topics_forget(struct model *model);
+
+#endif

@@ -1,0 +1,268 @@
+/* Questions: who asked for what, how old the answer is, and when to ask again. */
+#include "model/model_private.h"
+#include "base/arena.h"
+#include "base/clock.h"
+
+#include <stdlib.h>
+
+void query_free(struct query *query)
+{
+	if (!query)
+		return;
+	free(query->call);
+	free(query->args_text);
+	free(query->topics);
+	json_decref(query->args);
+	json_decref(query->answer.lines);
+	json_decref(query->incoming);
+	free(query);
+}
+
+static struct query *query_find(struct model *model, const char *call, const char *args_text)
+{
+	for (size_t i = 0; i < model->query_count; i++) {
+		struct query *query = model->queries[i];
+
+		if (strcmp(query->call, call) == 0 && strcmp(query->args_text, args_text) == 0)
+			return query;
+	}
+	return NULL;
+}
+
+static void query_drop(struct model *model, size_t at)
+{
+	for (int i = 0; i < LANES; i++) {
+		if (model->lanes[i].query == model->queries[at])
+			model->lanes[i].query = NULL;
+	}
+	query_free(model->queries[at]);
+	model->queries[at] = model->queries[--model->query_count];
+}
+
+/* Makes room by the one that was not asked for the longest. */
+static struct query *query_add(struct model *model, const char *call, char *args_text, json_t *args)
+{
+	struct query *query = memory_zalloc(sizeof(*query));
+	size_t oldest = 0;
+
+	for (size_t i = 1; i < model->query_count; i++) {
+		if (model->queries[i]->frame < model->queries[oldest]->frame)
+			oldest = i;
+	}
+	if (model->query_count == QUERIES_MAX)
+		query_drop(model, oldest);
+	query->call = strdup(call);
+	query->args_text = args_text;
+	query->args = args;
+	query->topics = strdup("");
+	query->answer.lines = json_array();
+	query->is_stale = query->is_forced = true;
+	model->queries[model->query_count++] = query;
+	return query;
+}
+
+const struct answer *model_ask(struct model *model, enum lane lane, const char *call, json_t *args, const char *topics)
+{
+	char *args_text = args ? json_dumps(args, JSON_COMPACT | JSON_SORT_KEYS) : strdup("{}");
+	struct query *query = query_find(model, call, args_text);
+
+	if (query) {
+		free(args_text);
+		json_decref(args);
+	} else {
+		query = query_add(model, call, args_text, args);
+	}
+	if (strcmp(query->topics, topics) != 0) {
+		free(query->topics);
+		query->topics = strdup(topics);
+	}
+	query->lane = lane;
+	query->frame = model->frame;
+	return &query->answer;
+}
+
+void model_frame_done(struct model *model)
+{
+	model->frame++;
+	for (size_t i = 0; i < model->query_count;) {
+		if (model->queries[i]->frame + FRAMES_KEPT < model->frame)
+			query_drop(model, i);
+		else
+			i++;
+	}
+}
+
+void model_refresh(struct model *model)
+{
+	for (size_t i = 0; i < model->query_count; i++)
+		model->queries[i]->is_stale = model->queries[i]->is_forced = true;
+}
+
+static bool topics_have(const char *topics, const char *topic)
+{
+	size_t len = strlen(topic);
+
+	for (const char *at = topics; (at = strstr(at, topic)); at += len) {
+		if ((at == topics || at[-1] == ' ') && (at[len] == '\0' || at[len] == ' '))
+			return true;
+	}
+	return false;
+}
+
+void query_event(struct model *model, const char *topic)
+{
+	for (size_t i = 0; i < model->query_count; i++) {
+		if (!topics_have(model->queries[i]->topics, topic))
+			continue;
+		model->queries[i]->is_stale = true;
+		model->queries[i]->is_forced |= model->is_syncing;
+	}
+}
+
+static int64_t query_ready_ms(const struct query *query, int64_t now_ms)
+{
+	if (!query->is_stale || query->answer.is_asking)
+		return -1;
+	return query->is_forced || !query->asked_ms ? now_ms : query->asked_ms + ASK_AGAIN_MS;
+}
+
+int64_t query_due_ms(const struct model *model, enum lane lane, int64_t now_ms)
+{
+	int64_t due = -1;
+
+	for (size_t i = 0; i < model->query_count; i++) {
+		int64_t at = model->queries[i]->lane == lane ? query_ready_ms(model->queries[i], now_ms) : -1;
+
+		if (at >= 0 && (due < 0 || at < due))
+			due = at;
+	}
+	return due;
+}
+
+bool query_send(struct model *model, enum lane lane, int64_t now_ms)
+{
+	struct lane_state *state = &model->lanes[lane];
+
+	for (size_t i = 0; i < model->query_count; i++) {
+		struct query *query = model->queries[i];
+		int64_t at = query->lane == lane ? query_ready_ms(query, now_ms) : -1;
+
+		if (at < 0 || at > now_ms)
+			continue;
+		if (!lane_call(model, state, PENDING_QUERY, query->call, json_incref(query->args)))
+			return false;
+		state->query = query;
+		query->asked_ms = now_ms;
+		query->is_stale = query->is_forced = false;
+		query->answer.is_asking = true;
+		json_decref(query->incoming);
+		query->incoming = json_array();
+		query->incoming_is_cut = false;
+		return true;
+	}
+	return false;
+}
+
+void query_line(struct query *query, json_t *frame)
+{
+	json_t *line = json_object_get(frame, "line");
+
+	if (!query || !line)
+		return;
+	if (json_array_size(query->incoming) < ANSWER_LINES_MAX)
+		json_array_append(query->incoming, line);
+	else
+		query->incoming_is_cut = true;
+}
+
+/* A failed answer keeps the lines of the one before: old numbers with their age say more than none. */
+void query_end(struct query *query, const json_t *frame, int64_t now_ms)
+{
+	const json_t *error = json_object_get(frame, "error");
+
+	if (!query)
+		return;
+	query->answer.is_asking = false;
+	memset(&query->answer.error, 0, sizeof(query->answer.error));
+	if (error)
+		error_from_json(error, &query->answer.error);
+	if (!error || json_array_size(query->incoming) || !query->answer.is_known) {
+		json_decref(query->answer.lines);
+		query->answer.lines = query->incoming ? query->incoming : json_array();
+		query->answer.is_cut = query->incoming_is_cut;
+		query->incoming = NULL;
+	}
+	query->answer.is_known = true;
+	query->answer.at_ms = now_ms;
+	query->answer.generation++;
+}
+
+/*
+ * Topics.
+ */
+void topics_forget(struct model *model)
+{
+	while (model->subscribed_count)
+		free(model->subscribed[--model->subscribed_count]);
+}
+
+static bool is_wanted(const struct model *model, const char *topic)
+{
+	for (size_t i = 0; i < model->query_count; i++) {
+		if (topics_have(model->queries[i]->topics, topic))
+			return true;
+	}
+	return false;
+}
+
+static bool is_subscribed(const struct model *model, struct span topic)
+{
+	for (size_t i = 0; i < model->subscribed_count; i++) {
+		if (span_is(topic, model->subscribed[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool topic_subscribe(struct model *model, struct span topic)
+{
+	char *name = memory_zalloc(topic.len + 1);
+
+	memcpy(name, topic.at, topic.len);
+	model->subscribed[model->subscribed_count++] = name;
+	return lane_call(model, &model->lanes[LANE_LOOK], PENDING_CONTROL, "subscribe", json_pack("{s:[s]}", "topics", name));
+}
+
+static bool topics_add_of(struct model *model, const char *topics)
+{
+	for (const char *at = topics; *at;) {
+		size_t len = strcspn(at, " ");
+		struct span topic = span_make(at, len);
+
+		if (len && !is_subscribed(model, topic) && model->subscribed_count < TOPICS_MAX)
+			return topic_subscribe(model, topic);
+		at += len + (at[len] == ' ');
+	}
+	return false;
+}
+
+bool topics_send(struct model *model)
+{
+	for (size_t i = 0; i < model->query_count; i++) {
+		if (topics_add_of(model, model->queries[i]->topics))
+			return true;
+	}
+	for (size_t i = 0; i < model->subscribed_count; i++) {
+		char *topic = model->subscribed[i];
+		bool is_sent;
+
+		if (is_wanted(model, topic))
+			continue;
+		model->subscribed[i] = model->subscribed[--model->subscribed_count];
+		is_sent = lane_call(model, &model->lanes[LANE_LOOK], PENDING_CONTROL, "unsubscribe",
+		                    json_pack("{s:[s]}", "topics", topic));
+		free(topic);
+		return is_sent;
+	}
+	return false;
+}

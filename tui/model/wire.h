@@ -1,0 +1,39 @@
+/*
+ * One session with the engine that never waits: bytes go when the socket takes them,
+ * frames come when they are whole, and a lost one is tried again later and later.
+ */
+#ifndef WEIR_TUI_MODEL_WIRE_H
+#define WEIR_TUI_MODEL_WIRE_H
+
+#include "control/control.h"
+
+struct wire;
+
+enum wire_state { WIRE_OFF, WIRE_GREETING, WIRE_READY };
+
+struct wire *wire_new(const char *socket_path); /* the path is kept, not copied */
+void wire_free(struct wire *wire);
+enum wire_state wire_state(const struct wire *wire);
+int wire_fd(const struct wire *wire);           /* -1: nothing to poll */
+bool wire_wants_out(const struct wire *wire);
+/* When to step though nothing came, or -1. */
+int64_t wire_due_ms(const struct wire *wire);
+
+/* Connects when it is time, sends, receives. True: something changed. */
+bool wire_step(struct wire *wire, int64_t now_ms);
+/* The next frame that is no hello, or NULL; the caller owns it. */
+json_t *wire_take(struct wire *wire);
+/* A frame to send; stolen. False: it is longer than a frame, or too much waits. */
+bool wire_put(struct wire *wire, json_t *frame);
+
+/* Why it is off, since when (mono; 0: never was on), the number of the next try and when it comes. */
+const struct error *wire_error(const struct wire *wire);
+int64_t wire_lost_ms(const struct wire *wire);
+int wire_tries(const struct wire *wire);
+/* What this session may do, as the engine says; VIEW until it has. Its program and number. */
+enum access wire_access(const struct wire *wire);
+const char *wire_program(const struct wire *wire);
+/* Counts up with each new connection. */
+unsigned wire_connections(const struct wire *wire);
+
+#endif
