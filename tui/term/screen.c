@@ -1,0 +1,387 @@
+/*
+ * The screen: ncurses draws what differs, and nothing else of it is used - keys come
+ * through input.c. Sequences that curses does not know (paste, copy) are written
+ * behind a frame, and undone at the end, also at a sudden one.
+ */
+#include "term/screen_private.h"
+#include "base/arena.h"
+#include "base/hash.h"
+#include "term/cells.h"
+
+#include <fcntl.h>
+#include <langinfo.h>
+#include <ncurses.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <term.h>
+#include <termios.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#define STDERR_BYTES_MAX 16384
+
+static const char paste_on[] = "\033[?2004h", paste_off[] = "\033[?2004l";
+
+struct terminal {
+	SCREEN *screen;
+	const char *name;
+	const struct theme *theme;
+	enum colour_level level;
+	struct canvas *shown;
+	bool is_new;          /* all is to be sent again */
+	int pairs[ROLES];
+	attr_t attributes[ROLES];
+	int stderr_before, stderr_kept;
+};
+
+int term_fd(void)
+{
+	return STDIN_FILENO;
+}
+
+void term_size(const struct terminal *term, int *out_rows, int *out_cols)
+{
+	(void)term;
+	*out_rows = LINES;
+	*out_cols = COLS;
+}
+
+static void asked_size(int *out_rows, int *out_cols)
+{
+	struct winsize size = { 0 };
+
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	*out_rows = size.ws_row ? size.ws_row : 24;
+	*out_cols = size.ws_col ? size.ws_col : 80;
+	if (*out_rows > CANVAS_ROWS_MAX)
+		*out_rows = CANVAS_ROWS_MAX;
+	if (*out_cols > CANVAS_COLS_MAX)
+		*out_cols = CANVAS_COLS_MAX;
+}
+
+bool term_resize(struct terminal *term)
+{
+	int rows, cols;
+
+	asked_size(&rows, &cols);
+	if (!is_term_resized(rows, cols))
+		return false;
+	resizeterm(rows, cols);
+	term->is_new = true;
+	return true;
+}
+
+/*
+ * Colours.
+ */
+static attr_t curses_attributes(const struct look *look)
+{
+	static const struct {
+		uint8_t ours;
+		attr_t theirs;
+	} table[] = { { LOOK_BOLD, A_BOLD }, { LOOK_DIM, A_DIM }, { LOOK_UNDERLINE, A_UNDERLINE },
+		      { LOOK_REVERSE, A_REVERSE }, { LOOK_ITALIC, A_ITALIC } };
+	attr_t attributes = A_NORMAL;
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		if (look->attributes & table[i].ours)
+			attributes |= table[i].theirs;
+	}
+	return attributes;
+}
+
+/* A terminal of 8 colours has no bright ones: bold stands for them in the foreground. */
+static int colour_here(int colour, attr_t *attributes, bool is_foreground)
+{
+	if (colour < COLORS)
+		return colour;
+	if (is_foreground && colour < 16)
+		*attributes |= A_BOLD;
+	return colour < 16 ? colour - 8 : -1;
+}
+
+static void role_begin(struct terminal *term, enum role role)
+{
+	struct look look = theme_look(term->theme, role, term->level);
+	attr_t attributes = curses_attributes(&look);
+	int pair = 0;
+
+	if (term->level != COLOUR_NONE && (look.fg >= 0 || look.bg >= 0)) {
+		int fg = colour_here(look.fg, &attributes, true), bg = colour_here(look.bg, &attributes, false);
+
+		pair = alloc_pair(fg, bg);
+	}
+	term->pairs[role] = pair > 0 ? pair : 0;
+	term->attributes[role] = attributes;
+}
+
+static void colours_begin(struct terminal *term, const struct term_wishes *wishes)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	term->level = COLOUR_NONE;
+	if (!wishes->no_color && !(no_color && *no_color) && has_colors() && start_color() == OK && COLORS >= 8) {
+		use_default_colors();
+		term->level = COLORS >= 256 ? COLOUR_256 : COLOUR_16;
+	}
+	for (enum role role = 0; role < ROLES; role++)
+		role_begin(term, role);
+}
+
+void term_theme(struct terminal *term, const struct theme *theme)
+{
+	term->theme = theme;
+	for (enum role role = 0; role < ROLES; role++)
+		role_begin(term, role);
+	term->is_new = true;
+}
+
+/*
+ * Begin and end.
+ */
+static void glyphs_begin(const struct terminal *term, const struct term_wishes *wishes)
+{
+	bool is_utf8 = !wishes->ascii && strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	bool is_poor = strncmp(term->name, "linux", 5) == 0 || strncmp(term->name, "vt", 2) == 0;
+
+	cells_set_utf8(strcmp(nl_langinfo(CODESET), "UTF-8") == 0);
+	glyphs_set(is_utf8, !is_utf8 ? CHART_ASCII : is_poor ? CHART_BLOCKS : CHART_BRAILLE);
+}
+
+/* What libraries print would land in the middle of the screen: it is kept and shown at the end. */
+static void stderr_take(struct terminal *term)
+{
+	char path[] = "/tmp/weir-console-XXXXXX";
+
+	term->stderr_before = term->stderr_kept = -1;
+	if (!isatty(STDERR_FILENO))
+		return;
+	term->stderr_kept = mkostemp(path, O_CLOEXEC | O_APPEND);
+	if (term->stderr_kept < 0)
+		return;
+	unlink(path);
+	term->stderr_before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	dup2(term->stderr_kept, STDERR_FILENO);
+}
+
+static void stderr_give(struct terminal *term)
+{
+	char *bytes;
+	ssize_t n;
+
+	if (term->stderr_before < 0)
+		return;
+	dup2(term->stderr_before, STDERR_FILENO);
+	close(term->stderr_before);
+	bytes = memory_alloc(STDERR_BYTES_MAX);
+	n = pread(term->stderr_kept, bytes, STDERR_BYTES_MAX, 0);
+	if (n > 0 && write(STDERR_FILENO, bytes, (size_t)n) < 0)
+		n = 0;
+	free(bytes);
+	close(term->stderr_kept);
+}
+
+/* Colours off, cursor on, normal screen, paste off: what a handler can send. */
+static size_t undo_bytes(char *out, size_t room)
+{
+	const char *const names[] = { "sgr0", "cnorm", "rmcup" };
+	size_t len = (size_t)snprintf(out, room, "%s", paste_off);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const char *capability = tigetstr(names[i]);
+
+		if (capability && capability != (char *)-1 && len < room)
+			len += (size_t)snprintf(out + len, room - len, "%s", capability);
+	}
+	return len < room ? len : 0;
+}
+
+static void bytes_out(const char *bytes, size_t len)
+{
+	while (len) {
+		ssize_t n = write(STDOUT_FILENO, bytes, len);
+
+		if (n <= 0)
+			return;
+		bytes += n;
+		len -= (size_t)n;
+	}
+}
+
+static bool term_start(struct terminal *term, struct error *err)
+{
+	char undo[256];
+	int rows, cols;
+
+	unsetenv("LINES");
+	unsetenv("COLUMNS");
+	term->screen = newterm(term->name, stdout, stdin);
+	if (!term->screen)
+		return fail(err, ERROR_USAGE, "no_terminal", "the terminal '%s' does not start", term->name);
+	if (!signals_begin(undo, undo_bytes(undo, sizeof(undo))))
+		return fail(err, ERROR_TRANSIENT, "no_descriptors", "no descriptor for signals");
+	raw();
+	noecho();
+	nonl();
+	asked_size(&rows, &cols);
+	resizeterm(rows, cols);
+	leaveok(stdscr, FALSE);
+	scrollok(stdscr, FALSE);
+	return true;
+}
+
+struct terminal *term_open(const struct term_wishes *wishes, struct text *out_note, struct error *err)
+{
+	const char *name = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? terminal_name(out_note) : NULL;
+	struct terminal *term;
+
+	if (!name) {
+		fail(err, ERROR_USAGE, "no_terminal", "the console needs a terminal that can move its cursor (TERM is '%s')",
+		     getenv("TERM") ? getenv("TERM") : "");
+		return NULL;
+	}
+	term = memory_zalloc(sizeof(*term));
+	term->name = name;
+	term->theme = wishes->theme;
+	if (!term_start(term, err)) {
+		free(term);
+		return NULL;
+	}
+	colours_begin(term, wishes);
+	glyphs_begin(term, wishes);
+	term->shown = canvas_new(1, 1);
+	term->is_new = true;
+	stderr_take(term);
+	bytes_out(paste_on, sizeof(paste_on) - 1);
+	return term;
+}
+
+void term_close(struct terminal *term)
+{
+	if (!term)
+		return;
+	bytes_out(paste_off, sizeof(paste_off) - 1);
+	endwin();
+	signals_end();
+	delscreen(term->screen);
+	stderr_give(term);
+	canvas_free(term->shown);
+	free(term);
+}
+
+const char *term_name(const struct terminal *term)
+{
+	return term->name;
+}
+
+enum colour_level term_level(const struct terminal *term)
+{
+	return term->level;
+}
+
+/*
+ * Frames.
+ */
+static void cell_show(const struct terminal *term, int row, int col, const struct cell *cell)
+{
+	wchar_t wide[CELL_BYTES] = { L' ' };
+	cchar_t shown;
+	mbstate_t state = { 0 };
+	const char *from = cell->text;
+
+	if (cell->text[0] && mbsrtowcs(wide, &from, CELL_BYTES - 1, &state) == (size_t)-1)
+		wide[0] = L'?', wide[1] = L'\0';
+	setcchar(&shown, wide[0] ? wide : L" ", term->attributes[cell->role], (short)term->pairs[cell->role],
+	         &term->pairs[cell->role]);
+	mvadd_wch(row, col, &shown);
+}
+
+static void row_show(const struct terminal *term, const struct canvas *canvas, int row)
+{
+	const struct cell *cells = canvas->cells + (size_t)row * (size_t)canvas->cols;
+
+	for (int col = 0; col < canvas->cols && col < COLS; col++) {
+		if (cells[col].width)
+			cell_show(term, row, col, &cells[col]);
+	}
+}
+
+static bool row_equal(const struct canvas *a, const struct canvas *b, int row)
+{
+	size_t cols = (size_t)a->cols;
+
+	return memcmp(a->cells + (size_t)row * cols, b->cells + (size_t)row * cols, cols * sizeof(*a->cells)) == 0;
+}
+
+/* A terminal that takes nothing gets no frame: the next one is newer. */
+static bool takes_output(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return poll(&out, 1, 0) > 0 && (out.revents & POLLOUT);
+}
+
+bool term_show(struct terminal *term, const struct canvas *canvas)
+{
+	bool is_same_size = canvas->rows == term->shown->rows && canvas->cols == term->shown->cols;
+
+	if (!term->is_new && canvas_equal(canvas, term->shown))
+		return true;
+	if (!takes_output())
+		return false;
+	if (term->is_new)
+		clearok(curscr, TRUE);
+	for (int row = 0; row < canvas->rows && row < LINES; row++) {
+		if (term->is_new || !is_same_size || !row_equal(canvas, term->shown, row))
+			row_show(term, canvas, row);
+	}
+	curs_set(canvas->cursor_row >= 0);
+	if (canvas->cursor_row >= 0)
+		move(canvas->cursor_row, canvas->cursor_col);
+	refresh();
+	canvas_copy(term->shown, canvas);
+	term->is_new = false;
+	return true;
+}
+
+void term_redraw(struct terminal *term)
+{
+	term->is_new = true;
+}
+
+void term_suspend(struct terminal *term)
+{
+	bytes_out(paste_off, sizeof(paste_off) - 1);
+	def_prog_mode();
+	endwin();
+	signals_stop_self();
+	reset_prog_mode();
+	bytes_out(paste_on, sizeof(paste_on) - 1);
+	term_resize(term);
+	term->is_new = true;
+}
+
+void term_send(struct terminal *term, struct span bytes)
+{
+	(void)term;
+	bytes_out(bytes.at, bytes.len);
+}
+
+bool term_copy(struct terminal *term, struct span text)
+{
+	static const char begin[] = "\033]52;c;", end[] = "\a";
+	char *encoded;
+	size_t len;
+
+	if (text.len > COPY_BYTES_MAX)
+		return false;
+	encoded = memory_alloc(base64_room(text.len) + sizeof(begin) + sizeof(end));
+	memcpy(encoded, begin, sizeof(begin) - 1);
+	len = sizeof(begin) - 1 + base64_encode(text, encoded + sizeof(begin) - 1);
+	memcpy(encoded + len, end, sizeof(end) - 1);
+	term_send(term, span_make(encoded, len + sizeof(end) - 1));
+	free(encoded);
+	return true;
+}
