@@ -19,6 +19,11 @@ int cli_complain(const struct error *err, const struct command_line *line)
 	return error_policies[err->kind].exit_status;
 }
 
+int cli_fail(const struct error *err)
+{
+	return cli_complain(err, NULL);
+}
+
 void cli_note(void *context, const char *note)
 {
 	OWNED(text) line = text_new(8192);

@@ -5,5 +5,7 @@
 #include "control/control.h"
 
 int cli_main(int argc, char **argv);
+/* Says the error as a command without options would, and gives its exit status. */
+int cli_fail(const struct error *err);
 
 #endif

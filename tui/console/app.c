@@ -1,0 +1,321 @@
+/*
+ * The console's loop: keys, the engine, signals, one frame at most each time around.
+ * It owns everything that a screen needs and gives the terminal back however it ends.
+ */
+#include "console/app.h"
+#include "base/arena.h"
+#include "base/clean.h"
+#include "base/clock.h"
+#include "console/console_private.h"
+#include "console/files.h"
+#include "widget/chart.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define READ_BYTES 4096
+#define TICK_MS 1000
+#define NOTE_BYTES 4096
+
+/*
+ * What views ask (console.h).
+ */
+struct model *console_model(struct console *console)
+{
+	return console->model;
+}
+
+const struct keymap *console_keymap(struct console *console)
+{
+	return console->keymap;
+}
+
+int64_t console_now_ms(const struct console *console)
+{
+	return console->now_ms;
+}
+
+int64_t console_now_us(const struct console *console)
+{
+	return console->now_us;
+}
+
+bool console_is_local(const struct console *console)
+{
+	return console->is_local;
+}
+
+bool console_is_wide(const struct console *console)
+{
+	return console->is_wide;
+}
+
+bool console_is_trouble_only(const struct console *console)
+{
+	return console->is_trouble;
+}
+
+bool console_is_blind(const struct console *console)
+{
+	return !model_reach(console->model).is_there;
+}
+
+enum role console_role(const struct console *console, enum role role)
+{
+	return console_is_blind(console) && role == ROLE_text ? ROLE_dim : role;
+}
+
+static void message_add(struct console *console, bool is_error, const char *text)
+{
+	struct message *message = &console->messages[console->message_count++ % MESSAGES_KEPT];
+
+	OWNED(text) clean = text_new(MESSAGE_BYTES * 8);
+
+	clean_text(clean, span_of(text)); /* it may quote what a stranger wrote */
+	message->us = console->now_us;
+	message->is_error = is_error;
+	snprintf(message->text, sizeof(message->text), "%s", clean->at);
+	console->says = true;
+	console->is_dirty = true;
+}
+
+void console_say(struct console *console, const char *format, ...)
+{
+	char text[MESSAGE_BYTES];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(text, sizeof(text), format, values);
+	va_end(values);
+	message_add(console, false, text);
+}
+
+void console_complain(struct console *console, const struct error *err)
+{
+	char text[MESSAGE_BYTES];
+
+	snprintf(text, sizeof(text), "%s: %.*s", err->code, MESSAGE_BYTES - 64, err->message);
+	message_add(console, true, text);
+}
+
+size_t console_message_count(const struct console *console)
+{
+	return console->message_count < MESSAGES_KEPT ? console->message_count : MESSAGES_KEPT;
+}
+
+const char *console_message(const struct console *console, size_t newest, int64_t *out_us, bool *out_is_error)
+{
+	const struct message *message = &console->messages[(console->message_count - 1 - newest) % MESSAGES_KEPT];
+
+	*out_us = message->us;
+	*out_is_error = message->is_error;
+	return message->text;
+}
+
+/*
+ * Frames.
+ */
+static void canvas_fit(struct console *console)
+{
+	int rows, cols;
+
+	term_size(console->term, &rows, &cols);
+	if (console->canvas && console->canvas->rows == rows && console->canvas->cols == cols)
+		return;
+	canvas_free(console->canvas);
+	console->canvas = canvas_new(rows, cols);
+}
+
+static void draw(struct console *console)
+{
+	canvas_fit(console);
+	frame_draw(console);
+	if (!term_show(console->term, console->canvas))
+		return; /* it takes nothing now: what is newer then is drawn later */
+	console->box.is_drawn = true;
+	console->is_dirty = false;
+	console->drawn_ms = console->now_ms;
+}
+
+/* Answers a test's token when keys are handled, questions are answered and the frame is out. */
+static void sync_step(struct console *console)
+{
+	char answer[SYNC_TOKEN_BYTES + 16];
+	int len;
+
+	if (!console->has_token)
+		return;
+	if (!console->sync_asked) {
+		model_sync(console->model);
+		console->sync_asked = true;
+		return;
+	}
+	if (console->is_dirty || !model_is_idle(console->model))
+		return;
+	console->has_token = false;
+	len = snprintf(answer, sizeof(answer), "\033]7717;%s\a", console->token);
+	term_send(console->term, span_make(answer, (size_t)len));
+}
+
+static void reach_step(struct console *console)
+{
+	bool is_blind = console_is_blind(console);
+
+	if (is_blind && !console->was_blind)
+		console->blind_ms = console->now_ms;
+	if (!is_blind && console->was_blind && model_reach(console->model).connections > 1) {
+		OWNED(text) gone = text_new(64);
+
+		duration_text(console->now_ms - console->blind_ms, gone);
+		console_say(console, "engine back after %s, all numbers new", gone->at);
+	}
+	console->was_blind = is_blind;
+}
+
+/*
+ * Input.
+ */
+static bool read_keys(struct console *console)
+{
+	char bytes[READ_BYTES];
+	ssize_t n = read(term_fd(), bytes, sizeof(bytes));
+
+	if (n > 0)
+		input_feed(console->input, bytes, (size_t)n, console->now_ms);
+	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+static void take_keys(struct console *console)
+{
+	struct key_event event;
+
+	while (!console->is_ending && input_next(console->input, console->now_ms, &event))
+		keys_take(console, &event);
+}
+
+static void take_signals(struct console *console)
+{
+	unsigned signals = term_signals();
+
+	if (signals & (SIGNAL_END | SIGNAL_HANGUP))
+		console->is_ending = true;
+	if (signals & (SIGNAL_RESIZE | SIGNAL_CONTINUE) && term_resize(console->term))
+		console->is_dirty = true;
+}
+
+static int64_t sooner(int64_t wait, int64_t due_ms, int64_t now_ms)
+{
+	int64_t left = due_ms < 0 ? wait : due_ms > now_ms ? due_ms - now_ms : 0;
+
+	return left < wait ? left : wait;
+}
+
+/* Until a key, the engine, a signal, or something that is due. */
+static void wait_for_work(struct console *console, bool *out_has_keys)
+{
+	struct pollfd fds[MODEL_FDS + 2];
+	int64_t model_due = model_poll(console->model, fds + 2);
+	int64_t wait = TICK_MS - console->now_us / 1000 % TICK_MS;
+
+	fds[0] = (struct pollfd){ .fd = term_fd(), .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = term_signal_fd(), .events = POLLIN };
+	wait = sooner(wait, model_due, console->now_ms);
+	wait = sooner(wait, input_due_ms(console->input), console->now_ms);
+	if (console->is_dirty)
+		wait = sooner(wait, console->drawn_ms + FRAME_MS, console->now_ms);
+	poll(fds, MODEL_FDS + 2, (int)wait);
+	*out_has_keys = fds[0].revents;
+	console->now_ms = clock_mono_ms();
+	console->now_us = clock_utc_us();
+}
+
+static void loop(struct console *console)
+{
+	int64_t second = 0;
+
+	while (!console->is_ending) {
+		bool has_keys;
+
+		wait_for_work(console, &has_keys);
+		take_signals(console);
+		if (has_keys && !read_keys(console))
+			return; /* the terminal is gone */
+		take_keys(console);
+		console->is_dirty |= model_step(console->model, console->now_ms);
+		reach_step(console);
+		command_results(console);
+		console->is_dirty |= console->now_us / 1000000 != second;
+		second = console->now_us / 1000000;
+		if (console->is_dirty && (has_keys || console->has_token || console->now_ms >= console->drawn_ms + FRAME_MS))
+			draw(console);
+		sync_step(console);
+	}
+}
+
+/*
+ * Begin and end.
+ */
+static bool console_begin(struct console *console, struct error *err)
+{
+	struct term_wishes wishes = { .no_color = console->wishes->no_color, .ascii = console->wishes->ascii };
+	OWNED(text) notes = text_new(NOTE_BYTES);
+
+	console->theme = theme_open(console->home, console->wishes->theme, notes);
+	console->keymap = keymap_open(console->home, console->wishes->keys_file, notes);
+	wishes.theme = console->theme;
+	console->term = term_open(&wishes, notes, err);
+	if (!console->term)
+		return false;
+	console->now_ms = clock_mono_ms();
+	console->now_us = clock_utc_us();
+	console->input = input_new();
+	console->prompt = prompt_new(console->home->state);
+	console->model = model_new(console->home);
+	engine_name(console->home, console->name, sizeof(console->name));
+	console->was_blind = true;
+	console->blind_ms = console->now_ms;
+	if (notes->len)
+		console_say(console, "%.*s", (int)strcspn(notes->at, "\n"), notes->at);
+	return console_go(console, "overview", "") &&
+	       (!console->wishes->place || console_go(console, console->wishes->place, ""));
+}
+
+static void console_end(struct console *console)
+{
+	if (console->box.ops && console->box.ops->close)
+		console->box.ops->close(&console->box);
+	stack_free(console);
+	term_close(console->term);
+	matches_clear(&console->matches);
+	prompt_free(console->prompt);
+	input_free(console->input);
+	model_free(console->model);
+	keymap_free(console->keymap);
+	theme_free(console->theme);
+	canvas_free(console->canvas);
+}
+
+int console_run_app(const struct home *home, const struct console_wishes *wishes)
+{
+	struct console *console = memory_zalloc(sizeof(*console));
+	struct error err = { 0 };
+	bool has_begun;
+
+	console->home = home;
+	console->wishes = wishes;
+	has_begun = console_begin(console, &err);
+	if (has_begun)
+		loop(console);
+	console_end(console);
+	free(console);
+	if (!has_begun) {
+		char *words = error_line(&err, "weir", false);
+
+		fputs(words, stderr);
+		free(words);
+		return error_policies[err.kind].exit_status;
+	}
+	return 0;
+}

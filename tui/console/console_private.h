@@ -1,0 +1,78 @@
+/* The console's inside, for the files of this folder. */
+#ifndef WEIR_TUI_CONSOLE_CONSOLE_PRIVATE_H
+#define WEIR_TUI_CONSOLE_CONSOLE_PRIVATE_H
+
+#include "console/app.h"
+#include "prompt/prompt.h"
+#include "view/box.h"
+#include "view/view.h"
+
+#define VIEWS_KEPT 32
+#define MESSAGES_KEPT 200
+#define MESSAGE_BYTES 512
+#define FRAME_MS 100 /* at least between two frames that no key asked for */
+
+struct message {
+	int64_t us;
+	bool is_error;
+	char text[MESSAGE_BYTES];
+};
+
+struct console {
+	const struct home *home;
+	const struct console_wishes *wishes;
+	struct terminal *term;
+	struct input *input;
+	struct model *model;
+	struct keymap *keymap;
+	struct theme *theme;
+	struct prompt *prompt;
+	struct matches matches;
+	size_t match_at;
+	struct canvas *canvas;
+
+	struct view *views[VIEWS_KEPT]; /* history; views[at] is shown */
+	size_t view_count, view_at;
+	struct box box;                 /* ops NULL: none */
+	struct sequence pending;        /* keys of a sequence so far */
+
+	char name[64];                  /* of the engine */
+	struct message messages[MESSAGES_KEPT];
+	size_t message_count;           /* ever */
+	bool says;                      /* the last message is shown */
+	bool is_wide, is_trouble, is_local, has_mouse;
+	unsigned act_told;              /* acts up to this one were told in the status row */
+	unsigned connections;           /* of the model, seen last */
+	bool was_blind;
+	int64_t blind_ms;
+
+	int64_t now_ms, now_us, drawn_ms;
+	bool is_dirty, is_ending;
+	char token[SYNC_TOKEN_BYTES];   /* to be answered when all is drawn */
+	bool has_token, sync_asked;
+	int resizes;
+};
+
+/* frame.c */
+void frame_draw(struct console *console);
+void frame_hints(struct console *console, struct text *out);
+
+/* keys.c */
+void keys_take(struct console *console, const struct key_event *event);
+
+/* act.c: actions that are the same everywhere */
+void console_do(struct console *console, enum action_id action, const char *argument);
+
+/* stack.c */
+struct view *console_view(const struct console *console);
+void stack_free(struct console *console);
+void stack_move(struct console *console, int by);
+
+/* command.c */
+void command_results(struct console *console);
+
+/* line.c: the prompt while it is open */
+void line_take(struct console *console, const struct key_event *event);
+void line_draw(struct console *console, struct area screen);
+
+#endif

@@ -1,0 +1,86 @@
+/* Files of the operator's own; see files.h. */
+#include "console/files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_BYTES_MAX (256u * 1024)
+#define PATH_BYTES 4096
+
+/* NULL: it cannot be read; errno tells why. The caller frees. */
+static char *file_text(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char *bytes;
+	size_t len;
+
+	if (!file)
+		return NULL;
+	bytes = malloc(FILE_BYTES_MAX + 1);
+	len = bytes ? fread(bytes, 1, FILE_BYTES_MAX, file) : 0;
+	fclose(file);
+	if (bytes)
+		bytes[len] = '\0';
+	return bytes;
+}
+
+/* A name is one that comes with weir, else NAME.theme in the configuration folder; with a slash it is a path. */
+struct theme *theme_open(const struct home *home, const char *name, struct text *notes)
+{
+	const char *wanted = name ? name : getenv("WEIR_THEME"), *shipped;
+	char path[PATH_BYTES];
+	struct theme *theme;
+	char *text;
+
+	if (!wanted || !*wanted)
+		wanted = "dark";
+	shipped = strchr(wanted, '/') ? NULL : theme_shipped_text(wanted);
+	if (shipped)
+		return theme_read(wanted, shipped, notes);
+	if (strchr(wanted, '/'))
+		snprintf(path, sizeof(path), "%s", wanted);
+	else
+		snprintf(path, sizeof(path), "%s/themes/%s.theme", home->config, wanted);
+	text = file_text(path);
+	if (!text)
+		text_add_format(notes, "cannot read theme '%s': %s\n", path, strerror(errno));
+	theme = theme_read(path, text, notes);
+	free(text);
+	return theme;
+}
+
+struct keymap *keymap_open(const struct home *home, const char *file, struct text *notes)
+{
+	struct keymap *keymap = keymap_new();
+	char path[PATH_BYTES];
+	char *text;
+
+	snprintf(path, sizeof(path), "%s/keys.conf", home->config);
+	text = file_text(file ? file : path);
+	if (text)
+		keymap_read(keymap, file ? file : path, text, notes);
+	else if (file)
+		text_add_format(notes, "cannot read keys '%s': %s\n", file, strerror(errno));
+	free(text);
+	return keymap;
+}
+
+void engine_name(const struct home *home, char *out, size_t room)
+{
+	char path[PATH_BYTES];
+	json_t *config;
+	const char *name;
+
+	snprintf(path, sizeof(path), "%s/config.json", home->config);
+	config = json_load_file(path, 0, NULL);
+	name = json_string_value(json_object_get(config, "name"));
+	if (name)
+		snprintf(out, room, "%s", name);
+	else if (gethostname(out, room) != 0)
+		snprintf(out, room, "weird");
+	out[room - 1] = '\0';
+	out[strcspn(out, ".")] = '\0';
+	json_decref(config);
+}

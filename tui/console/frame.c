@@ -1,0 +1,298 @@
+/* The frame of every screen: title, bar of an engine that is away, hints, status; and what is shown where it is too small. */
+#include "console/console_private.h"
+#include "term/cells.h"
+#include "view/totals.h"
+#include "widget/chart.h"
+
+#define ROWS_LEAST 16
+#define COLS_LEAST 60
+#define LINE_BYTES 2048
+#define HINTS_MOST 8
+
+static bool is_blind(const struct console *console)
+{
+	return !model_reach(console->model).is_there;
+}
+
+/* "03:08:14Z ~1s": while nothing runs a quiet screen sends nothing, so the clock has no seconds then. */
+static void clock_add(const struct console *console, const struct totals *totals, struct text *out)
+{
+	time_t seconds = (time_t)(console->now_us / 1000000);
+	bool is_running = totals->running || is_blind(console);
+	int64_t age = model_age_ms(console->model, console->now_ms);
+	char shown[32];
+	struct tm tm;
+
+	if (console->is_local)
+		localtime_r(&seconds, &tm);
+	else
+		gmtime_r(&seconds, &tm);
+	strftime(shown, sizeof(shown), is_running ? "%H:%M:%S" : "%H:%M", &tm);
+	text_add(out, shown);
+	if (console->is_local)
+		strftime(shown, sizeof(shown), "%z", &tm);
+	text_add_format(out, "%.3s", console->is_local ? shown : "Z");
+	if (is_blind(console) && age >= 0) {
+		text_add(out, " ~");
+		duration_text(age / 1000 * 1000, out);
+	} else {
+		text_add(out, age < 0 ? " -" : age < 4000 ? " ~1s" : "");
+		if (age >= 4000) {
+			text_add(out, " ~");
+			duration_text(age / 1000 * 1000, out);
+		}
+	}
+}
+
+static void marks_add(const struct console *console, struct text *out)
+{
+	struct reach reach = model_reach(console->model);
+
+	if (console->wishes->is_read_only || (reach.is_there && reach.access == VIEW))
+		text_add(out, "READ-ONLY  ");
+}
+
+static void draw_title(struct console *console, struct area area, const struct totals *totals)
+{
+	struct view *view = console_view(console);
+	bool has_verdict = false;
+	OWNED(text) left = text_new(LINE_BYTES);
+	OWNED(text) right = text_new(LINE_BYTES);
+	enum role role = totals_role(totals);
+
+	text_add_format(left, "weir  %s  ", console->name);
+	view->ops->title(view, left, &has_verdict);
+	marks_add(console, right);
+	clock_add(console, totals, right);
+	int room = area.cols - cells_width(text_span(right)) - 1;
+	int col = draw_field(area_part(area, 0, 0, 1, room), 0, 0, room, -1, ROLE_title, text_span(left));
+
+	(void)col;
+	if (!has_verdict) {
+		OWNED(text) verdict = text_new(LINE_BYTES);
+		int at = cells_width(text_span(left)) + 2;
+
+		totals_verdict(totals, false, verdict);
+		if (at + cells_width(text_span(verdict)) <= room)
+			draw_span(area, 0, at, role, text_span(verdict));
+	}
+	draw_span(area, 0, area.cols - cells_width(text_span(right)), ROLE_title, text_span(right));
+}
+
+/* Two rows under the title, on every screen. */
+static void draw_bar(struct console *console, struct area area)
+{
+	struct reach reach = model_reach(console->model);
+	int64_t age = model_age_ms(console->model, console->now_ms);
+	int64_t wait_s = (reach.next_ms - console->now_ms + 999) / 1000;
+	OWNED(text) second = text_new(LINE_BYTES);
+	OWNED(text) first = text_new(LINE_BYTES);
+
+	text_add_format(first, "ENGINE NOT REACHABLE: %s. Try %d in %d s.", reach.error->message, reach.tries + 1,
+	                wait_s > 0 ? (int)wait_s : 0);
+	draw_span(area, 0, 1, ROLE_error, text_span(first));
+	if (age < 0) {
+		text_add(second, "nothing is known yet. Replication may go on; only this look is blind.");
+	} else {
+		text_add(second, "all below is ");
+		duration_text(age / 1000 * 1000, second);
+		text_add(second, " old. Replication may go on; only this look is blind.");
+	}
+	draw_span(area, 1, 1, ROLE_warn, text_span(second));
+}
+
+static const struct message *shown_message(const struct console *console)
+{
+	return console->says && console->message_count ?
+		       &console->messages[(console->message_count - 1) % MESSAGES_KEPT] :
+		       NULL;
+}
+
+static void draw_status(struct console *console, struct area area, int row)
+{
+	const struct message *message = shown_message(console);
+	struct view *view = console_view(console);
+	OWNED(text) left = text_new(LINE_BYTES);
+	OWNED(text) right = text_new(LINE_BYTES);
+	int room;
+
+	view->ops->status(view, left, right);
+	room = area.cols - 2 - (right->len ? cells_width(text_span(right)) + 2 : 0);
+	draw_field(area, row, 1, room, -1, message && message->is_error ? ROLE_error : ROLE_text,
+	           message ? span_of(message->text) : text_span(left));
+	draw_span(area, row, area.cols - cells_width(text_span(right)), ROLE_dim, text_span(right));
+}
+
+/*
+ * Hints.
+ */
+static void text_cut(struct text *text, size_t len)
+{
+	text->len = len;
+	text->at[len] = '\0';
+}
+
+/* A word or two for the row of hints; the notes of the key table are whole sentences. */
+static const char *const hint_words[ACTIONS] = {
+	[ACTION_toggle_pause] = "pause",
+	[ACTION_letters] = "dead letters",
+	[ACTION_first_bad] = "first bad event",
+	[ACTION_pane_next] = "pane",
+	[ACTION_copy_finding] = "copy finding",
+	[ACTION_zone] = "time zone",
+	[ACTION_trouble] = "trouble only",
+	[ACTION_acts_log] = "done here",
+	[ACTION_view_last] = "last view",
+};
+
+static const char *hint_word(struct console *console, enum action_id action)
+{
+	struct view *view = console_view(console);
+	struct subject subject = { 0 };
+
+	if (action == ACTION_toggle_pause && view->ops->subject && view->ops->subject(view, &subject) &&
+	    strcmp(subject.state, "paused") == 0)
+		return "resume";
+	return hint_words[action] ? hint_words[action] : action_table[action].name;
+}
+
+static bool hint_add(struct console *console, enum action_id action, struct text *out)
+{
+	OWNED(text) key = text_new(64);
+
+	if (action == ACTION_step)
+		text_add(key, "1-9");
+	else
+		keymap_key_of(console->keymap, console_view(console)->ops->table, action, NULL, key);
+	if (!key->len)
+		return false;
+	text_add_format(out, "%s%s %s", out->len ? "  " : "", key->at, hint_word(console, action));
+	return true;
+}
+
+static void hints_of_sequence(struct console *console, struct text *out)
+{
+	const char *table = console_view(console)->ops->table;
+
+	sequence_text(&console->pending, out);
+	for (size_t i = 0;; i++) {
+		const struct binding *binding = keymap_continue(console->keymap, table, &console->pending, i);
+
+		if (!binding)
+			break;
+		char name[KEY_NAME_BYTES];
+		key_to_name(binding->keys.keys[console->pending.count], name);
+		text_add_format(out, "  %s %s", name, binding->note);
+	}
+}
+
+void frame_hints(struct console *console, struct text *out)
+{
+	struct view *view = console_view(console);
+	const enum action_id *hints = view->ops->hints(view);
+	OWNED(text) help = text_new(LINE_BYTES);
+	int count = 0;
+
+	if (console->box.ops) {
+		console->box.ops->hints(&console->box, out);
+		return;
+	}
+	if (console->pending.count) {
+		hints_of_sequence(console, out);
+		return;
+	}
+	hint_add(console, ACTION_help, help);
+	for (; *hints != ACTIONS && count < HINTS_MOST - 1; hints++) {
+		size_t before = out->len;
+
+		count += hint_add(console, *hints, out);
+		if (cells_width(text_span(out)) + 2 + cells_width(text_span(help)) <= console->canvas->cols - 2)
+			continue;
+		text_cut(out, before); /* a hint is shown whole or not at all */
+		break;
+	}
+	text_add_format(out, "%s%s", out->len ? "  " : "", help->at);
+}
+
+static void draw_box(struct console *console, struct area middle)
+{
+	struct box *box = &console->box;
+	int rows, cols;
+	struct area outer, inner;
+
+	box->ops->size(box, &rows, &cols);
+	rows = rows + 2 < middle.rows ? rows + 2 : middle.rows;
+	cols = cols + 4 < middle.cols ? cols + 4 : middle.cols;
+	outer = area_part(middle, (middle.rows - rows) / 2, (middle.cols - cols) / 2, rows, cols);
+	for (int row = 0; row < rows; row++) {
+		bool is_top = row == 0, is_bottom = row == rows - 1;
+
+		draw_blank(outer, row, 0, cols, ROLE_popup);
+		if (is_top || is_bottom) {
+			for (int col = 1; col < cols - 1; col++)
+				draw_text(outer, row, col, ROLE_popup_border, glyph_text(GLYPH_RULE));
+		}
+		draw_text(outer, row, 0, ROLE_popup_border,
+		          glyph_text(is_top ? GLYPH_TOP_LEFT : is_bottom ? GLYPH_BOTTOM_LEFT : GLYPH_VERTICAL));
+		draw_text(outer, row, cols - 1, ROLE_popup_border,
+		          glyph_text(is_top ? GLYPH_TOP_RIGHT : is_bottom ? GLYPH_BOTTOM_RIGHT : GLYPH_VERTICAL));
+	}
+	draw_format(area_part(outer, 0, 2, 1, cols - 4), 0, 0, ROLE_popup_border, " %s ", box->title);
+	console->canvas->cursor_row = -1;
+	inner = area_part(outer, 1, 2, rows - 2, cols - 4);
+	box->ops->draw(box, inner);
+}
+
+static void draw_too_small(struct console *console, struct area area, const struct totals *totals)
+{
+	OWNED(text) out = text_new(LINE_BYTES);
+
+	if (area.rows < 2 || area.cols < 20) {
+		totals_verdict(totals, false, out);
+		draw_span(area, 0, 0, totals_role(totals), text_span(out));
+		return;
+	}
+	text_add_format(out, "weir %s ", console->name);
+	totals_verdict(totals, true, out);
+	totals_worst(console, totals, out);
+	text_add(out, ". ");
+	clock_add(console, totals, out);
+	text_add_format(out, " (%dx%d is under %dx%d. q leaves, the engine goes on. ':' works.)", area.cols, area.rows,
+	                COLS_LEAST, ROWS_LEAST);
+	draw_paragraph(area, 0, 0, area.cols, area.rows, ROLE_text, text_span(out));
+}
+
+static void draw_whole(struct console *console, struct area area, const struct totals *totals)
+{
+	struct view *view = console_view(console);
+	int bar = is_blind(console) ? 2 : 0;
+	struct area middle = area_part(area, 1 + bar, 0, area.rows - 3 - bar, area.cols);
+	OWNED(text) hints = text_new(LINE_BYTES);
+
+	draw_title(console, area, totals);
+	if (bar)
+		draw_bar(console, area_part(area, 1, 0, 2, area.cols));
+	view->ops->draw(view, middle);
+	if (console->box.ops)
+		draw_box(console, middle);
+	frame_hints(console, hints);
+	draw_field(area, area.rows - 2, 1, area.cols - 2, -1, ROLE_hint, text_span(hints));
+	if (prompt_is_open(console->prompt))
+		line_draw(console, area);
+	else
+		draw_status(console, area, area.rows - 1);
+}
+
+void frame_draw(struct console *console)
+{
+	struct area area = area_whole(console->canvas);
+	struct totals totals;
+
+	canvas_clear(console->canvas);
+	totals_ask(console, &totals);
+	if (area.rows < ROWS_LEAST || area.cols < COLS_LEAST)
+		draw_too_small(console, area, &totals);
+	else
+		draw_whole(console, area, &totals);
+	model_frame_done(console->model);
+}

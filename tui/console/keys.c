@@ -1,0 +1,129 @@
+/* From a key to what it does: the box or the prompt first, then the view's table of keys. */
+#include "console/console_private.h"
+
+#include <ctype.h>
+
+static bool is_key(const struct key_event *event, uint32_t code, uint8_t mods)
+{
+	return event->key.code == code && event->key.mods == mods;
+}
+
+/* The letter after `o` is no binding: it names a column. */
+static bool sort_letter(struct console *console, const struct key_event *event)
+{
+	const struct binding *binding;
+	char letter[2] = { (char)event->key.code, '\0' };
+
+	if (console->pending.count != 1 || event->key.code >= 0x80 || event->key.mods ||
+	    keymap_find(console->keymap, console_view(console)->ops->table, &console->pending, &binding) != KEY_FOUND ||
+	    binding->action != ACTION_sort)
+		return false;
+	console->pending.count = 0;
+	console_do(console, ACTION_sort, letter);
+	return true;
+}
+
+static void unknown_key(struct console *console)
+{
+	OWNED(text) keys = text_new(64);
+
+	sequence_text(&console->pending, keys);
+	console_say(console, "%s means nothing here; ? lists the keys", keys->at);
+}
+
+static void binding_run(struct console *console, const struct binding *binding)
+{
+	if (binding->is_run)
+		console_run(console, binding->argument);
+	else
+		console_do(console, binding->action, binding->argument);
+}
+
+static void sequence_take(struct console *console, const struct key_event *event)
+{
+	const char *table = console_view(console)->ops->table;
+	const struct binding *binding;
+
+	if (sort_letter(console, event))
+		return;
+	if (console->pending.count && is_key(event, KEY_ESC_, 0)) {
+		console->pending.count = 0;
+		return;
+	}
+	console->pending.keys[console->pending.count++] = event->key;
+	switch (keymap_find(console->keymap, table, &console->pending, &binding)) {
+	case KEY_PREFIX:
+		if (console->pending.count < SEQUENCE_KEYS_MAX)
+			return;
+		break;
+	case KEY_FOUND:
+		if (binding->action == ACTION_sort && !binding->is_run && !*binding->argument)
+			return; /* waits for the column's letter */
+		console->pending.count = 0;
+		binding_run(console, binding);
+		return;
+	case KEY_UNKNOWN:
+		unknown_key(console);
+		break;
+	}
+	console->pending.count = 0;
+}
+
+static void box_take(struct console *console, const struct key_event *event)
+{
+	struct box *box = &console->box;
+
+	if (!box->is_drawn)
+		return; /* pressed before it could be read */
+	if (box->ops->key(box, event) == BOX_STAYS)
+		return;
+	if (box->ops->close)
+		box->ops->close(box);
+	box->ops = NULL;
+}
+
+static bool is_for_all(struct console *console, const struct key_event *event)
+{
+	if (event->key.code == KEY_SYNC_) {
+		snprintf(console->token, sizeof(console->token), "%.*s", SPAN_ARG(event->text));
+		console->has_token = true;
+		console->sync_asked = false;
+		return true;
+	}
+	if (event->key.code == KEY_REPORT_)
+		return true;
+	if (is_key(event, 'l', KEY_CTRL) || is_key(event, 'z', KEY_CTRL)) {
+		console_do(console, event->key.code == 'l' ? ACTION_redraw : ACTION_suspend, "");
+		return true;
+	}
+	return false;
+}
+
+void keys_take(struct console *console, const struct key_event *event)
+{
+	if (is_for_all(console, event))
+		return;
+	console->is_dirty = true;
+	console->says = false;
+	if (console->box.ops) {
+		box_take(console, event);
+	} else if (prompt_is_open(console->prompt)) {
+		line_take(console, event);
+	} else if (event->key.code == KEY_PASTE_) {
+		console_say(console, "paste dropped: it would have run as keys; open : or / first");
+	} else if (event->key.code == KEY_MOUSE_) {
+		console_say(console, "the mouse selects nothing here");
+	} else {
+		sequence_take(console, event);
+	}
+}
+
+void console_box(struct console *console, const struct box *box)
+{
+	if (console->box.ops && console->box.ops->close)
+		console->box.ops->close(&console->box);
+	console->box = *box;
+	console->box.console = console;
+	console->box.is_drawn = false;
+	console->is_dirty = true;
+}

@@ -1,0 +1,170 @@
+/* The prompt while it is open: completion over the line, a filter that holds while it is typed, and what Enter does. */
+#include "console/console_private.h"
+#include "term/cells.h"
+#include "view/known_names.h"
+
+#define POPUP_ROWS_MOST 10
+#define NOTE_BYTES 512
+
+static bool is_key(const struct key_event *event, uint32_t code)
+{
+	return event->key.code == code && !event->key.mods;
+}
+
+static const char *const *filter_fields(struct console *console)
+{
+	struct view *view = console_view(console);
+
+	return view->ops->fields ? view->ops->fields(view) : NULL;
+}
+
+static void complete(struct console *console)
+{
+	struct prompt_names names = { known_names_each, console };
+	const char *text = prompt_text(console->prompt);
+	size_t point = prompt_point(console->prompt);
+
+	matches_clear(&console->matches);
+	console->match_at = 0;
+	if (prompt_kind(console->prompt) == PROMPT_LINE)
+		complete_line(text, point, &names, &console->matches);
+	else if (filter_fields(console))
+		complete_filter(text, point, filter_fields(console), &names, &console->matches);
+}
+
+/* The first Tab takes what is shown first; further ones walk. */
+static void take_match(struct console *console, int by)
+{
+	struct matches *matches = &console->matches;
+
+	if (!matches->count) {
+		console_say(console, "nothing begins like this");
+		return;
+	}
+	console->match_at = (console->match_at + matches->count + (size_t)by) % matches->count;
+	prompt_take(console->prompt, matches->from, matches->match[console->match_at].text);
+}
+
+/* The list narrows while it is typed; the last good filter stays. */
+static void filter_typed(struct console *console, bool is_taken)
+{
+	struct view *view = console_view(console);
+	struct error err = { 0 };
+
+	if (!view->ops->filter(view, prompt_text(console->prompt), is_taken, &err))
+		console_say(console, "%s", err.message);
+}
+
+static void line_left(struct console *console)
+{
+	if (prompt_kind(console->prompt) == PROMPT_FILTER) {
+		struct view *view = console_view(console);
+		struct error err = { 0 };
+
+		view->ops->filter(view, "", true, &err);
+	}
+	prompt_close(console->prompt);
+	matches_clear(&console->matches);
+}
+
+static void line_entered(struct console *console)
+{
+	char *line = strdup(prompt_text(console->prompt));
+	enum prompt_kind kind = prompt_kind(console->prompt);
+
+	prompt_close(console->prompt);
+	matches_clear(&console->matches);
+	if (kind == PROMPT_FILTER) {
+		struct view *view = console_view(console);
+		struct error err = { 0 };
+
+		if (!view->ops->filter(view, line, true, &err))
+			console_complain(console, &err);
+	} else if (*line) {
+		console_run(console, line);
+	}
+	free(line);
+}
+
+void line_take(struct console *console, const struct key_event *event)
+{
+	if (is_key(event, KEY_TAB_) && console->matches.count) {
+		take_match(console, 0);
+		complete(console);
+		return;
+	}
+	if (console->matches.count > 1 && event->key.code == KEY_TAB_ && event->key.mods == KEY_SHIFT) {
+		console->match_at = (console->match_at + 1) % console->matches.count;
+		return;
+	}
+	if (event->key.code == KEY_MOUSE_)
+		return;
+	if (event->key.code == KEY_PASTE_) {
+		prompt_insert(console->prompt, event->text);
+	} else {
+		switch (prompt_feed(console->prompt, input_raw(console->input))) {
+		case PROMPT_TAKEN: line_entered(console); return;
+		case PROMPT_LEFT: line_left(console); return;
+		case PROMPT_GOES_ON: break;
+		}
+	}
+	complete(console);
+	if (prompt_kind(console->prompt) == PROMPT_FILTER)
+		filter_typed(console, false);
+}
+
+void console_line(struct console *console, const char *text)
+{
+	prompt_open(console->prompt, PROMPT_LINE, text);
+	complete(console);
+	console->is_dirty = true;
+}
+
+static void draw_match(const struct console *console, struct area area, int row, size_t at)
+{
+	const struct match *match = &console->matches.match[at];
+	enum role role = at == console->match_at ? ROLE_selection : match->is_off ? ROLE_dim : ROLE_popup;
+	int width = area.cols / 3;
+
+	draw_blank(area, row, 0, area.cols, role);
+	draw_field(area, row, 1, width, -1, role, span_of(match->text));
+	draw_field(area, row, width + 2, area.cols - width - 3, -1, role, span_of(match->note ? match->note : ""));
+}
+
+/* Above the line while it is typed: usage, what may come, what the command does. */
+static void draw_popup(struct console *console, struct area screen)
+{
+	const struct matches *matches = &console->matches;
+	size_t shown = matches->count < POPUP_ROWS_MOST ? matches->count : POPUP_ROWS_MOST;
+	size_t top = console->match_at >= shown ? console->match_at - shown + 1 : 0;
+	int rows = (int)shown + 1 + (matches->effect && *matches->effect);
+	struct area area = area_part(screen, screen.rows - 2 - rows, 0, rows, screen.cols);
+
+	if (!shown && !(matches->title && *matches->title))
+		return;
+	for (int row = 0; row < rows; row++)
+		draw_blank(area, row, 0, area.cols, ROLE_popup);
+	draw_rule(area, 0, matches->title ? matches->title : "", "");
+	for (size_t i = 0; i < shown; i++)
+		draw_match(console, area, (int)i + 1, top + i);
+	if (matches->effect && *matches->effect)
+		draw_field(area, rows - 1, 1, area.cols - 2, -1, ROLE_popup, span_of(matches->effect));
+}
+
+void line_draw(struct console *console, struct area screen)
+{
+	struct view *view = console_view(console);
+	OWNED(text) left = text_new(NOTE_BYTES);
+	OWNED(text) note = text_new(NOTE_BYTES);
+
+	draw_popup(console, screen);
+	if (console->says && console->message_count)
+		text_add(note, console->messages[(console->message_count - 1) % MESSAGES_KEPT].text);
+	else if (prompt_kind(console->prompt) == PROMPT_FILTER)
+		view->ops->status(view, left, note);
+	draw_blank(screen, screen.rows - 2, 0, screen.cols, ROLE_text);
+	draw_text(screen, screen.rows - 2, 1, ROLE_hint,
+	          prompt_kind(console->prompt) == PROMPT_LINE ? "Tab complete  Up history  C-r search history  Esc leave  Enter run" :
+	                                                        "Enter keep  Tab complete  Esc clear");
+	prompt_draw(console->prompt, screen, screen.rows - 1, note->at);
+}

@@ -1,0 +1,327 @@
+/*
+ * Dead letters by group: what went wrong, how often, where; the selected group's first
+ * letter and the next steps. From `weir dlq groups --json` and `weir dlq show`.
+ */
+#include "base/arena.h"
+#include "base/clean.h"
+#include "view/names.h"
+#include "view/rows_view.h"
+#include "view/totals.h"
+#include "widget/chart.h"
+
+#include <stdlib.h>
+
+#define LINE_BYTES 4096
+#define PANE_ROWS 9
+
+struct dlq {
+	struct rows *rows;
+	struct name_words words; /* job, table; both may be empty */
+};
+
+enum column { NUMBER, COUNT, FIRST, LAST, STAGE, REASON, WHERE, STATE, JOB, KEYS };
+
+static const struct list_column columns[] = {
+	[NUMBER] = { "#", "group", 3, 1, 0, 0, false, '#' },
+	[COUNT] = { "COUNT", "count", 7, 1, 0, 0, false, 'c' },
+	[FIRST] = { "FIRST", NULL, 5, 1, 3, 0, false, 'f' },
+	[LAST] = { "LAST", NULL, 5, 1, 0, 0, false, 'l' },
+	[STAGE] = { "STAGE", "stage", 6, -1, 2, 0, false, 's' },
+	[REASON] = { "REASON", "code", 18, -1, 0, 0, false, 'r' },
+	[WHERE] = { "WHERE", "where", 12, -1, 0, 0, true, 'w' },
+	[STATE] = { "STATE", "state", 12, -1, 0, 0, false, 't' },
+	[JOB] = { "JOB", "job", 10, -1, 4, 90, false, 'j' },
+	[KEYS] = { "KEYS", "keys", 6, 1, 1, 90, false, 'k' },
+};
+
+static bool cell_number(const json_t *row, size_t column, double *out)
+{
+	static const char *const members[] = { [NUMBER] = "group", [COUNT] = "count", [KEYS] = "keys" };
+
+	if (column == FIRST || column == LAST) {
+		*out = (double)time_us_of(member_text(row, column == FIRST ? "first" : "last"));
+		return true;
+	}
+	if (column >= sizeof(members) / sizeof(*members) || !members[column])
+		return false;
+	*out = member_number(row, members[column]);
+	return true;
+}
+
+static void cell_text(const struct console *console, const json_t *row, size_t column, struct text *out)
+{
+	const char *where = member_text(row, "column");
+
+	switch ((enum column)column) {
+	case NUMBER: text_add_int(out, member_int(row, "group")); return;
+	case COUNT: number_text(member_int(row, "count"), out); return;
+	case KEYS: number_text(member_int(row, "keys"), out); return;
+	case FIRST: console_time(console, member_text(row, "first"), false, out); return;
+	case LAST: console_time(console, member_text(row, "last"), false, out); return;
+	case STAGE: text_add(out, member_text(row, "stage")); return;
+	case REASON: text_add(out, member_text(row, "code")); return;
+	case WHERE: text_add_format(out, "%s%s%s", member_text(row, "table"), *where ? " " : "", where); return;
+	case STATE: text_add(out, member_text(row, "state")); return;
+	case JOB: text_add(out, member_text(row, "job")); return;
+	}
+}
+
+static void row_key(const json_t *row, char out[LIST_KEY_BYTES])
+{
+	snprintf(out, LIST_KEY_BYTES, "%s %lld", member_text(row, "job"), (long long)member_int(row, "group"));
+}
+
+static bool is_open(const json_t *row)
+{
+	const char *state = member_text(row, "state");
+
+	return strcmp(state, "done") != 0 && strcmp(state, "discarded") != 0;
+}
+
+static enum role row_role(const struct console *console, const json_t *row, size_t column)
+{
+	if (column == STATE && (strcmp(member_text(row, "state"), "new") == 0 || strcmp(member_text(row, "state"), "failed again") == 0))
+		return ROLE_fresh;
+	return console_role(console, is_open(row) ? ROLE_text : ROLE_dim);
+}
+
+static const struct answer *ask(struct view *view)
+{
+	const struct dlq *dlq = view->state;
+	json_t *args = json_object();
+	OWNED(text) topics = text_new(LINE_BYTES);
+
+	text_add(topics, "jobs journal");
+	if (dlq->words.word[0][0]) {
+		json_object_set_new(args, "job", json_string(dlq->words.word[0]));
+		text_add_format(topics, " dlq:%s", dlq->words.word[0]);
+	}
+	return model_ask(console_model(view->console), LANE_LETTERS, "dlq.groups", args, topics->at);
+}
+
+static void collect(struct view *view, struct rows *rows)
+{
+	const struct dlq *dlq = view->state;
+	const json_t *row;
+	size_t i;
+
+	for (int pass = 0; pass < 2; pass++) { /* what is open first */
+		json_array_foreach(ask(view)->lines, i, row) {
+			bool is_of_table = !dlq->words.word[1][0] || strcmp(dlq->words.word[1], member_text(row, "table")) == 0;
+
+			if (is_of_table && is_open(row) == !pass && !(pass && console_is_trouble_only(view->console)))
+				rows_add(rows, row);
+		}
+	}
+}
+
+static const struct rows_spec spec = { columns, sizeof(columns) / sizeof(*columns), cell_text, cell_number, row_key, row_role,
+	                               collect };
+
+/*
+ * The pane: the group's first letter and what can be done.
+ */
+static const json_t *sample_of(struct view *view, const json_t *group)
+{
+	const struct answer *answer =
+		model_ask(console_model(view->console), LANE_LETTERS, "dlq.show",
+	                  json_pack("{s:I, s:s}", "id", (json_int_t)member_int(group, "sample"), "job", member_text(group, "job")),
+	                  "");
+
+	return json_array_get(answer->lines, 0);
+}
+
+static void step_text(const json_t *group, int number, struct text *out)
+{
+	static const char *const verbs[] = { "replay", "discard", "list" };
+
+	if (number < 1 || number > (int)(sizeof(verbs) / sizeof(*verbs)))
+		return;
+	text_add_format(out, "dlq %s --group %lld --job ", verbs[number - 1], (long long)member_int(group, "group"));
+	shell_quote(out, span_of(member_text(group, "job")));
+}
+
+static void draw_steps(const json_t *group, struct area area)
+{
+	static const char *const words[] = { "write them again", "discard (lossy, asks for the count)", "list its letters" };
+
+	draw_rule(area, 0, "next steps: the number puts the command on the : line", "");
+	for (int i = 0; i < 3; i++) {
+		OWNED(text) line = text_new(LINE_BYTES);
+
+		step_text(group, i + 1, line);
+		draw_format(area, 1 + i, 1, ROLE_text, "%d %-37s :%s", i + 1, words[i], line->at);
+	}
+}
+
+static void draw_pane(struct view *view, const json_t *group, struct area area)
+{
+	const json_t *letter = sample_of(view, group);
+	OWNED(text) title = text_new(LINE_BYTES);
+	OWNED(text) line = text_new(LINE_BYTES);
+
+	text_add_format(title, "group %lld", (long long)member_int(group, "group"));
+	draw_rule(area, 0, title->at, "Enter lists its letters");
+	number_text(member_int(group, "count"), line);
+	text_add(line, " letters, ");
+	number_text(member_int(group, "keys"), line);
+	text_add(line, " keys");
+	draw_span(area, 1, 1, ROLE_text, text_span(line));
+	if (letter) {
+		draw_format(area, 2, 1, ROLE_text, "letter %lld   key %s   tries %lld", (long long)member_int(letter, "id"),
+		            member_text(letter, "key"), (long long)member_int(letter, "attempts"));
+		draw_field(area, 3, 1, area.cols - 2, -1, ROLE_error, span_of(member_text(letter, "message")));
+		draw_field(area, 4, 3, area.cols - 4, -1, ROLE_dim,
+		           span_make(json_string_value(json_object_get(letter, "payload")),
+		                     json_string_length(json_object_get(letter, "payload"))));
+	}
+	draw_steps(group, area_part(area, 5, 0, area.rows - 5, area.cols));
+}
+
+static void draw_nothing(struct view *view, struct area area)
+{
+	const struct answer *answer = ask(view);
+
+	draw_paragraph(area, 0, 1, area.cols - 2, 3, answer->error.kind ? ROLE_error : ROLE_text,
+	               span_of(answer->error.kind ? answer->error.message :
+	                       answer->is_known   ? "no dead letters" :
+	                                            "asking the engine ..."));
+}
+
+static void dlq_draw(struct view *view, struct area area)
+{
+	struct dlq *dlq = view->state;
+	const json_t *group = rows_selected(view, dlq->rows);
+	int pane = group && area.rows > PANE_ROWS + 4 ? PANE_ROWS : 0;
+	int list = (int)rows_count(dlq->rows) + 1 < area.rows - pane ? (int)rows_count(dlq->rows) + 1 : area.rows - pane;
+
+	rows_draw(view, dlq->rows, area_part(area, 0, 0, list, area.cols), true);
+	if (!group)
+		draw_nothing(view, area_part(area, 1, 0, area.rows - 1, area.cols));
+	else if (pane)
+		draw_pane(view, group, area_part(area, list, 0, area.rows - list, area.cols));
+}
+
+static void dlq_title(struct view *view, struct text *out, bool *out_has_verdict)
+{
+	const struct dlq *dlq = view->state;
+	const json_t *row;
+	int64_t letters = 0, groups = 0;
+	size_t i;
+
+	(void)out_has_verdict;
+	json_array_foreach(ask(view)->lines, i, row) {
+		groups += is_open(row);
+		letters += is_open(row) ? member_int(row, "count") : 0;
+	}
+	text_add_format(out, "dead letters%s%s%s%s  ", *dlq->words.word[0] ? " of " : "", dlq->words.word[0],
+	                *dlq->words.word[1] ? " " : "", dlq->words.word[1]);
+	number_text(letters, out);
+	text_add_format(out, " in %d group%s", (int)groups, groups == 1 ? "" : "s");
+}
+
+static void dlq_status(struct view *view, struct text *left, struct text *right)
+{
+	const struct dlq *dlq = view->state;
+
+	text_add(left, "open groups first; done ones are dim");
+	rows_status(view, dlq->rows, right);
+}
+
+static const enum action_id *dlq_hints(struct view *view)
+{
+	static const enum action_id hints[] = { ACTION_open, ACTION_step, ACTION_first_bad, ACTION_acts, ACTION_explain,
+		                                ACTION_filter, ACTIONS };
+
+	(void)view;
+	return hints;
+}
+
+static bool dlq_subject(struct view *view, struct subject *out)
+{
+	const json_t *group = rows_selected(view, ((struct dlq *)view->state)->rows);
+
+	if (!group)
+		return false;
+	snprintf(out->job, sizeof(out->job), "%s", member_text(group, "job"));
+	snprintf(out->table, sizeof(out->table), "%s", member_text(group, "table"));
+	snprintf(out->code, sizeof(out->code), "%s", member_text(group, "code"));
+	snprintf(out->state, sizeof(out->state), "%s", member_text(group, "state"));
+	out->group = member_int(group, "group");
+	out->count = member_int(group, "open");
+	out->first = member_int(group, "sample");
+	return true;
+}
+
+static bool dlq_act(struct view *view, enum action_id action, const char *argument)
+{
+	struct dlq *dlq = view->state;
+	const json_t *group = rows_selected(view, dlq->rows);
+	OWNED(text) where = text_new(LINE_BYTES);
+
+	if (action == ACTION_open || action == ACTION_first_bad) {
+		if (!group) {
+			console_say(view->console, "no group to open");
+			return true;
+		}
+		text_add_format(where, "%s %lld", member_text(group, "job"),
+		                (long long)member_int(group, action == ACTION_open ? "group" : "sample"));
+		console_go(view->console, action == ACTION_open ? "entries" : "letter", where->at);
+		return true;
+	}
+	return rows_act(view, dlq->rows, action, argument);
+}
+
+static bool dlq_step(struct view *view, int number, struct text *out)
+{
+	const json_t *group = rows_selected(view, ((struct dlq *)view->state)->rows);
+
+	if (group)
+		step_text(group, number, out);
+	return out->len > 0;
+}
+
+static bool dlq_copy(struct view *view, bool is_finding, struct text *out)
+{
+	const json_t *group = rows_selected(view, ((struct dlq *)view->state)->rows);
+
+	if (!group)
+		return false;
+	text_add_int(out, member_int(group, "group"));
+	if (is_finding)
+		text_add_format(out, ": job %s, %lld letters, %s in %s %s, first %s, last %s, state %s", member_text(group, "job"),
+		                (long long)member_int(group, "count"), member_text(group, "code"), member_text(group, "table"),
+		                member_text(group, "column"), member_text(group, "first"), member_text(group, "last"),
+		                member_text(group, "state"));
+	return true;
+}
+
+static bool dlq_open(struct view *view, struct error *err)
+{
+	struct dlq *dlq = memory_zalloc(sizeof(*dlq));
+
+	(void)err;
+	name_words(view->argument, 2, &dlq->words);
+	dlq->rows = rows_new(&spec);
+	view->state = dlq;
+	return true;
+}
+
+const struct view_ops view_dlq = {
+	.name = "dlq",
+	.table = "groups",
+	.help = "dead letters by group; with a job and a table only theirs",
+	.open = dlq_open,
+	.close = rows_view_close,
+	.draw = dlq_draw,
+	.title = dlq_title,
+	.status = dlq_status,
+	.hints = dlq_hints,
+	.act = dlq_act,
+	.subject = dlq_subject,
+	.copy = dlq_copy,
+	.step = dlq_step,
+	.fields = rows_view_fields,
+	.filter = rows_view_filter,
+	.filter_text = rows_view_filter_text,
+};

@@ -1,0 +1,335 @@
+/*
+ * One job: what flows in and out as charts, where the time goes, how long its batches
+ * take, and its tables worst first. From `weir status JOB --json` and `--history`.
+ */
+#include "base/arena.h"
+#include "view/job_charts.h"
+#include "view/names.h"
+#include "view/rows_view.h"
+#include "view/totals.h"
+#include "widget/chart.h"
+
+#include <stdlib.h>
+
+#define LINE_BYTES 2048
+#define TABLES_LEAST 5 /* heads and four rows */
+
+enum pane { PANE_ALL, PANE_TABLES, PANE_FACTS, PANES };
+
+struct job_view {
+	struct rows *rows;
+	enum pane pane;
+};
+
+enum column { STATE, TABLE, LAG, REPLICA, IN, OUT, LETTERS, PARKED, REASON };
+
+static const struct list_column columns[] = {
+	[STATE] = { "STATE", "state", 11, -1, 0, 0, false, 's' },
+	[TABLE] = { "TABLE", "table", 16, -1, 0, 0, false, 't' },
+	[LAG] = { "LAG", "lag", 5, 1, 6, 0, false, 'l' },
+	[REPLICA] = { "REPLICA", "replica", 7, 1, 3, 90, false, 'r' },
+	[IN] = { "IN/S", "in", 6, 1, 5, 0, false, 'i' },
+	[OUT] = { "OUT/S", "out", 6, 1, 4, 0, false, 'o' },
+	[LETTERS] = { "DLQ", "dlq", 6, 1, 2, 90, false, 'd' },
+	[PARKED] = { "PARKED", "parked", 7, 1, 1, 90, false, 'p' },
+	[REASON] = { "REASON", "reason", 10, -1, 0, 0, true, 0 },
+};
+
+static bool cell_number(const json_t *row, size_t column, double *out)
+{
+	const json_t *rates = json_object_get(row, "rates");
+
+	switch ((enum column)column) {
+	case LAG: *out = member_number(row, "lag_ms") / 1000; return json_is_number(json_object_get(row, "lag_ms"));
+	case REPLICA:
+		*out = member_number(row, "replica_age_ms") / 1000;
+		return json_is_number(json_object_get(row, "replica_age_ms"));
+	case IN: *out = member_number(rates, "received"); return rates;
+	case OUT: *out = member_number(rates, "written"); return rates;
+	case LETTERS: *out = member_number(row, "open_letters"); return true;
+	case PARKED: *out = member_number(row, "parked"); return true;
+	case STATE:
+	case TABLE:
+	case REASON: return false;
+	}
+	return false;
+}
+
+static void cell_text(const struct console *console, const json_t *row, size_t column, struct text *out)
+{
+	double number;
+	bool is_known = cell_number(row, column, &number);
+
+	(void)console;
+	switch ((enum column)column) {
+	case STATE: text_add(out, state_column(member_text(row, "state"))); return;
+	case TABLE: text_add(out, member_text(row, "table")); return;
+	case REASON: text_add(out, member_text(row, "reason")); return;
+	case LAG:
+	case REPLICA:
+		if (is_known)
+			duration_text((int64_t)(number * 1000), out);
+		else
+			text_add(out, "-");
+		return;
+	case IN:
+	case OUT:
+	case LETTERS:
+	case PARKED:
+		if (is_known)
+			number_text((int64_t)(number + 0.5), out);
+		else
+			text_add(out, "-");
+		return;
+	}
+}
+
+static void row_key(const json_t *row, char out[LIST_KEY_BYTES])
+{
+	snprintf(out, LIST_KEY_BYTES, "%s", member_text(row, "table"));
+}
+
+static const struct answer *ask(struct view *view)
+{
+	OWNED(text) topics = text_new(LINE_BYTES);
+
+	text_add_format(topics, "jobs journal job:%s", view->argument);
+	return model_ask(console_model(view->console), LANE_LOOK, "status", json_pack("{s:s}", "job", view->argument),
+	                 topics->at);
+}
+
+static const json_t *job_of(struct view *view)
+{
+	return json_array_get(ask(view)->lines, 0);
+}
+
+static bool is_fine(const json_t *row)
+{
+	const char *state = member_text(row, "state");
+
+	return strcmp(state, "ok") == 0 || strcmp(state, "stopped") == 0;
+}
+
+static void collect(struct view *view, struct rows *rows)
+{
+	const json_t *row;
+	size_t i;
+
+	for (int pass = 0; pass < 2; pass++) { /* those in trouble first */
+		json_array_foreach(json_object_get(job_of(view), "tables"), i, row) {
+			if (is_fine(row) == pass && !(pass && console_is_trouble_only(view->console)))
+				rows_add(rows, row);
+		}
+	}
+}
+
+static const struct rows_spec spec = { columns, sizeof(columns) / sizeof(*columns), cell_text, cell_number, row_key, NULL,
+	                               collect };
+
+/*
+ * Drawing.
+ */
+static void draw_head(struct view *view, const json_t *job, struct area area)
+{
+	enum role role = console_role(view->console, ROLE_text);
+	OWNED(text) first = text_new(LINE_BYTES);
+	OWNED(text) second = text_new(LINE_BYTES);
+
+	text_add_format(first, "%s", member_text(job, "template"));
+	if (*member_text(job, "since")) {
+		text_add(first, member_bool(job, "running") ? "   on since " : "   stopped ");
+		console_time(view->console, member_text(job, "since"), true, first);
+	}
+	if (*member_text(job, "sentence"))
+		text_add_format(first, "   %s", member_text(job, "sentence"));
+	if (*member_text(job, "committed")) {
+		text_add(second, "committed ");
+		console_time(view->console, member_text(job, "committed"), true, second);
+		text_add(second, " (");
+		console_ago(view->console, member_text(job, "committed"), second);
+		text_add(second, ")   ");
+	}
+	text_add(second, "in flight ");
+	number_text(member_int(job, "in_flight"), second);
+	text_add(second, "   parked ");
+	number_text(member_int(job, "parked"), second);
+	text_add(second, member_bool(job, "balanced") ? "   ledger balanced" : "   ledger OFF");
+	draw_field(area, 0, 1, area.cols - 2, -1, role, text_span(first));
+	draw_field(area, 1, 1, area.cols - 2, -1, role, text_span(second));
+}
+
+static void fact(struct area area, int *row, const char *name, const char *value)
+{
+	if (*row >= area.rows)
+		return;
+	draw_field(area, *row, 1, 30, -1, ROLE_dim, span_of(name));
+	draw_field(area, *row, 32, area.cols - 33, -1, ROLE_text, span_of(value));
+	(*row)++;
+}
+
+/* Parameters as they were given, and what each thread does. */
+static void draw_facts(struct view *view, const json_t *job, struct area area)
+{
+	const struct answer *shown = model_ask(console_model(view->console), LANE_LOOK, "job.show",
+	                                       json_pack("{s:s}", "job", view->argument), "journal");
+	const json_t *parameters = json_object_get(json_array_get(shown->lines, 0), "parameters"), *value, *thread;
+	const char *name;
+	size_t i;
+	int row = 1;
+
+	draw_rule(area, 0, "parameters that were given", "");
+	json_object_foreach((json_t *)parameters, name, value) {
+		char *text = json_is_string(value) ? strdup(json_string_value(value)) : json_dumps(value, JSON_ENCODE_ANY);
+
+		fact(area, &row, name, text ? text : "");
+		free(text);
+	}
+	if (row < area.rows)
+		draw_rule(area, row++, "threads", "");
+	json_array_foreach(json_object_get(job, "activity"), i, thread)
+		fact(area, &row, member_text(thread, "thread"), member_text(thread, "doing"));
+}
+
+static void draw_tables(struct view *view, struct area area)
+{
+	struct job_view *job = view->state;
+
+	draw_rule(area, 0, "tables, worst first", "g t");
+	rows_draw(view, job->rows, area_part(area, 1, 0, area.rows - 1, area.cols), true);
+	if (!rows_count(job->rows))
+		draw_text(area, 1, 1, ROLE_text, "no table has been seen yet");
+}
+
+static void job_draw(struct view *view, struct area area)
+{
+	struct job_view *state = view->state;
+	const struct answer *answer = ask(view);
+	const json_t *job = job_of(view);
+	int rows = 0, wanted;
+
+	if (!job) {
+		draw_paragraph(area, 0, 1, area.cols - 2, 3, answer->error.kind ? ROLE_error : ROLE_dim,
+		               span_of(answer->error.kind ? answer->error.message : "asking the engine ..."));
+		return;
+	}
+	draw_head(view, job, area_part(area, 0, 0, 2, area.cols));
+	if (state->pane == PANE_FACTS) {
+		draw_facts(view, job, area_part(area, 2, 0, area.rows - 2, area.cols));
+		return;
+	}
+	rows_selected(view, state->rows);
+	wanted = (int)rows_count(state->rows) + 2;
+	if (state->pane == PANE_ALL)
+		rows = job_charts_draw(view->console, job, view->argument,
+		                       area_part(area, 2, 0, area.rows - 2 - (wanted < TABLES_LEAST ? wanted : TABLES_LEAST),
+		                                 area.cols));
+	draw_tables(view, area_part(area, 2 + rows, 0, area.rows - 2 - rows, area.cols));
+}
+
+static void job_title(struct view *view, struct text *out, bool *out_has_verdict)
+{
+	const json_t *job = job_of(view), *row;
+	size_t i, bad = 0;
+
+	json_array_foreach(json_object_get(job, "tables"), i, row)
+		bad += !is_fine(row);
+	text_add_format(out, "job %s  %s", view->argument, state_column(member_text(job, "worst")));
+	if (bad)
+		text_add_format(out, ": %zu of %zu tables not ok", bad, json_array_size(json_object_get(job, "tables")));
+	*out_has_verdict = true;
+}
+
+static void job_status(struct view *view, struct text *left, struct text *right)
+{
+	struct job_view *job = view->state;
+	const json_t *row = rows_selected(view, job->rows);
+
+	if (row && *member_text(row, "sentence"))
+		text_add_format(left, "%s: %s", member_text(row, "table"), member_text(row, "sentence"));
+	else
+		text_add(left, job->pane == PANE_ALL ? "charts: the last 10 minutes; Tab shows tables and parameters" : "Tab: next pane");
+	rows_status(view, job->rows, right);
+}
+
+static const enum action_id *job_hints(struct view *view)
+{
+	static const enum action_id hints[] = { ACTION_open, ACTION_pane_next, ACTION_toggle_pause, ACTION_letters, ACTION_acts,
+		                                ACTION_logs, ACTIONS };
+
+	(void)view;
+	return hints;
+}
+
+static bool job_subject(struct view *view, struct subject *out)
+{
+	const json_t *row = rows_selected(view, ((struct job_view *)view->state)->rows), *job = job_of(view);
+
+	snprintf(out->job, sizeof(out->job), "%s", view->argument);
+	snprintf(out->table, sizeof(out->table), "%s", member_text(row, "table"));
+	snprintf(out->state, sizeof(out->state), "%s", member_text(row ? row : job, row ? "state" : "worst"));
+	snprintf(out->code, sizeof(out->code), "%s", member_text(row ? row : job, "code"));
+	out->first = member_int(row, "first_letter");
+	return true;
+}
+
+static bool job_act(struct view *view, enum action_id action, const char *argument)
+{
+	struct job_view *job = view->state;
+	struct subject subject = { 0 };
+	OWNED(text) why = text_new(LINE_BYTES);
+
+	if (action == ACTION_pane_next || action == ACTION_pane_previous) {
+		job->pane = (job->pane + (action == ACTION_pane_next ? 1 : PANES - 1)) % PANES;
+		return true;
+	}
+	if (action != ACTION_open)
+		return rows_act(view, job->rows, action, argument);
+	job_subject(view, &subject);
+	letters_argument(&subject, why);
+	if (subject.table[0])
+		console_go(view->console, "why", why->at);
+	else
+		console_say(view->console, "no table to open");
+	return true;
+}
+
+static bool job_copy(struct view *view, bool is_finding, struct text *out)
+{
+	const json_t *row = rows_selected(view, ((struct job_view *)view->state)->rows);
+
+	text_add(out, row ? member_text(row, "table") : view->argument);
+	if (is_finding)
+		text_add_format(out, ": %s: %s", member_text(row ? row : job_of(view), row ? "state" : "worst"),
+		                member_text(row ? row : job_of(view), "sentence"));
+	return true;
+}
+
+static bool job_open(struct view *view, struct error *err)
+{
+	struct job_view *job;
+
+	if (!*view->argument)
+		return fail(err, ERROR_USAGE, "bad_argument", "no job is selected: `:job NAME`, or select one on the overview");
+	job = memory_zalloc(sizeof(*job));
+	job->rows = rows_new(&spec);
+	view->state = job;
+	return true;
+}
+
+const struct view_ops view_job = {
+	.name = "job",
+	.table = "job",
+	.help = "one job: charts of what flows, lag by leg, batches, its tables",
+	.open = job_open,
+	.close = rows_view_close,
+	.draw = job_draw,
+	.title = job_title,
+	.status = job_status,
+	.hints = job_hints,
+	.act = job_act,
+	.subject = job_subject,
+	.copy = job_copy,
+	.fields = rows_view_fields,
+	.filter = rows_view_filter,
+	.filter_text = rows_view_filter_text,
+};

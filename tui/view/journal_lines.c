@@ -1,0 +1,72 @@
+/* Lines of the journal in a pane; see journal_lines.h. */
+#include "view/journal_lines.h"
+
+#define LINE_BYTES 4096
+#define WHO_COLS 8
+
+/* What came of an act; nothing where it simply was done. */
+static void end_add(const json_t *line, struct text *out)
+{
+	const char *phase = member_text(line, "phase");
+
+	if (strcmp(phase, "before") == 0)
+		text_add(out, ": begun, no end yet");
+	else if (strcmp(phase, "after") == 0 && member_int(line, "exit"))
+		text_add_format(out, ": done, exit %d", (int)member_int(line, "exit"));
+	else if (strcmp(phase, "after") != 0)
+		text_add_format(out, ": %s: %s: %s", phase, member_text(line, "code"), member_text(line, "message"));
+}
+
+void journal_sentence(const json_t *line, struct text *out)
+{
+	const char *job = member_text(line, "job"), *table = member_text(line, "table");
+	const char *named = *table && strcmp(table, "-") != 0 ? table : job;
+	const json_t *change = json_object_get(line, "change");
+	const char *before = member_text(change, "before"), *after = member_text(change, "after");
+
+	if (strcmp(member_text(line, "kind"), "act") != 0) {
+		bool is_note = strcmp(member_text(line, "kind"), "note") == 0;
+
+		text_add_format(out, is_note ? "%s%s\"%s\"" : "%s%s%s", named, *named ? ": " : "", member_text(line, "text"));
+		return;
+	}
+	text_add(out, member_text(line, "text"));
+	if (*before || *after)
+		text_add_format(out, " (%s -> %s)", *before ? before : "nothing", *after ? after : "nothing");
+	if (*member_text(line, "why"))
+		text_add_format(out, ": \"%s\"", member_text(line, "why"));
+	end_add(line, out);
+}
+
+static void line_draw(const struct console *console, const json_t *line, struct area area, int row)
+{
+	OWNED(text) time = text_new(LINE_BYTES);
+	OWNED(text) what = text_new(LINE_BYTES * 4);
+
+	console_time(console, member_text(line, "time"), false, time);
+	journal_sentence(line, what);
+	draw_field(area, row, 1, 6, -1, console_role(console, ROLE_dim), text_span(time));
+	draw_field(area, row, 7, WHO_COLS, -1, console_role(console, ROLE_text), span_of(member_text(line, "who")));
+	draw_field(area, row, 8 + WHO_COLS, area.cols - 8 - WHO_COLS, -1, console_role(console, ROLE_text), text_span(what));
+}
+
+void journal_draw(struct console *console, const char *job, int lines, struct area area)
+{
+	json_t *args = json_pack("{s:i}", "limit", lines);
+	const struct answer *answer;
+	int row = 1;
+
+	if (area.rows < 2) {
+		json_decref(args);
+		return;
+	}
+	if (*job)
+		json_object_set_new(args, "job", json_string(job));
+	answer = model_ask(console_model(console), LANE_LOOK, "journal", args, "journal");
+	draw_rule(area, 0, "journal", "g j");
+	for (size_t i = json_array_size(answer->lines); i > 0 && row < area.rows; i--) {
+		/* An act that has ended is told by its end. */
+		if (!member_bool(json_array_get(answer->lines, i - 1), "ended"))
+			line_draw(console, json_array_get(answer->lines, i - 1), area, row++);
+	}
+}

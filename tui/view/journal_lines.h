@@ -1,0 +1,12 @@
+/* Lines of the journal in a pane: on the overview, and before a first bad event. */
+#ifndef WEIR_TUI_VIEW_JOURNAL_LINES_H
+#define WEIR_TUI_VIEW_JOURNAL_LINES_H
+
+#include "view/view.h"
+
+/* A rule and the newest lines below it, newest first, of a job or (job "") of all. */
+void journal_draw(struct console *console, const char *job, int lines, struct area area);
+/* "paused shop.carts: "source team backfills carts"": a line as a sentence. */
+void journal_sentence(const json_t *line, struct text *out);
+
+#endif

@@ -1,0 +1,447 @@
+/*
+ * One dead letter: its payload as a tree, its bytes, and why it is here. From `weir dlq
+ * show ID --json`; a payload longer than the engine shows at once is cut, and says so.
+ */
+#include "base/arena.h"
+#include "base/hash.h"
+#include "view/names.h"
+#include "view/rows.h"
+#include "view/totals.h"
+#include "widget/chart.h"
+#include "widget/hex.h"
+#include "widget/lines.h"
+#include "widget/tree.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define LINE_BYTES 8192
+
+enum page { PAGE_PAYLOAD, PAGE_RAW, PAGE_WHY, PAGES };
+
+struct letter {
+	struct name_words words; /* job, id */
+	int64_t id;
+	enum page page;
+	bool is_page_chosen;     /* a payload that is no JSON opens as bytes */
+	bool is_text;            /* bytes as text instead of hex */
+	struct tree *tree;
+	struct hex hex;
+	struct lines *lines;
+	char *bytes;             /* of the payload, decoded */
+	json_t *payload;
+	unsigned generation;
+	char word[200];          /* searched for */
+};
+
+static const struct answer *ask(struct view *view)
+{
+	const struct letter *letter = view->state;
+	json_t *args = json_pack("{s:I}", "id", (json_int_t)letter->id);
+
+	if (strcmp(letter->words.word[0], "-") != 0)
+		json_object_set_new(args, "job", json_string(letter->words.word[0]));
+	return model_ask(console_model(view->console), LANE_LETTERS, "dlq.show", args, "journal");
+}
+
+static const json_t *shown_of(struct view *view)
+{
+	return json_array_get(ask(view)->lines, 0);
+}
+
+/* The bytes that came, whether the engine could write them as text or not. */
+static void bytes_take(struct letter *letter, const json_t *shown)
+{
+	const json_t *text = json_object_get(shown, "payload"), *encoded = json_object_get(shown, "payload_b64");
+	size_t len = json_string_length(text ? text : encoded);
+
+	free(letter->bytes);
+	letter->bytes = memory_alloc(len + 1);
+	if (text)
+		memcpy(letter->bytes, json_string_value(text), len);
+	else if (!encoded || !base64_decode(span_make(json_string_value(encoded), len), letter->bytes, &len))
+		len = 0;
+	letter->hex.bytes = span_make(letter->bytes, len);
+}
+
+static void payload_take(struct view *view)
+{
+	struct letter *letter = view->state;
+	const struct answer *answer = ask(view);
+	const json_t *shown = shown_of(view);
+
+	if (!shown || letter->generation == answer->generation)
+		return;
+	letter->generation = answer->generation;
+	bytes_take(letter, shown);
+	json_decref(letter->payload);
+	letter->payload = json_loadb(letter->hex.bytes.at, letter->hex.bytes.len, JSON_ALLOW_NUL, NULL);
+	tree_set(letter->tree, letter->payload, member_text(shown, "path"));
+	if (!letter->payload && !letter->is_page_chosen)
+		letter->page = PAGE_RAW;
+}
+
+/*
+ * Pages.
+ */
+static void draw_tabs(const struct letter *letter, const json_t *shown, struct area area)
+{
+	static const char *const names[] = { [PAGE_PAYLOAD] = "payload", [PAGE_RAW] = "raw", [PAGE_WHY] = "why" };
+	int col = 1;
+
+	for (int page = 0; page < PAGES; page++) {
+		bool is_front = page == (int)letter->page;
+
+		col += draw_format(area, 0, col, is_front ? ROLE_tab_current : ROLE_tab, is_front ? "[%s]" : " %s ", names[page]) + 1;
+	}
+	draw_field(area, 0, col + 2, area.cols - col - 3, -1, ROLE_text, span_of(member_text(shown, "message")));
+}
+
+static void rule_text(const struct letter *letter, const json_t *shown, const char *what, struct text *out)
+{
+	text_add_format(out, "%s, ", what);
+	number_text(member_int(shown, "bytes"), out);
+	text_add(out, " bytes");
+	if (member_bool(shown, "cut"))
+		text_add_format(out, ", the first %zu are here", letter->hex.bytes.len);
+}
+
+static void draw_payload(const struct letter *letter, const json_t *shown, struct area area)
+{
+	OWNED(text) title = text_new(LINE_BYTES);
+	OWNED(text) path = text_new(LINE_BYTES);
+	OWNED(text) value = text_new(LINE_BYTES);
+
+	rule_text(letter, shown, letter->payload ? "payload, JSON" : "payload, not JSON", title);
+	draw_rule(area, 0, title->at, "Tab raw");
+	if (!letter->payload) {
+		draw_paragraph(area, 1, 1, area.cols - 2, 3, ROLE_warn,
+		               span_of(member_bool(shown, "cut") ? "too long to be shown as a tree; Tab shows its first bytes" :
+		                                                   "these bytes are no JSON; Tab shows them"));
+		return;
+	}
+	tree_draw(letter->tree, area_part(area, 1, 0, area.rows - 3, area.cols));
+	tree_selected(letter->tree, path, value);
+	draw_rule(area, area.rows - 2, path->len ? path->at : "/", "");
+	draw_field(area, area.rows - 1, 1, area.cols - 2, -1, ROLE_text, text_span(value));
+}
+
+static void draw_raw(struct letter *letter, const json_t *shown, struct area area)
+{
+	OWNED(text) title = text_new(LINE_BYTES);
+
+	rule_text(letter, shown, json_object_get(shown, "payload") ? "valid UTF-8" : "not UTF-8", title);
+	draw_rule(area, 0, title->at, letter->is_text ? "w: as hex" : "w: as text");
+	area = area_part(area, 1, 0, area.rows - 1, area.cols);
+	if (!letter->is_text) {
+		hex_draw(&letter->hex, area);
+		return;
+	}
+	lines_begin(letter->lines, area.cols - 1);
+	lines_paragraph(letter->lines, ROLE_text, 1, letter->bytes ? letter->bytes : "");
+	lines_draw(letter->lines, area);
+}
+
+static void line_add(struct lines *lines, const char *name, const char *value)
+{
+	if (*value)
+		lines_add(lines, ROLE_text, " %-14s %s", name, value);
+}
+
+static void why_source(struct view *view, const json_t *shown, struct lines *lines)
+{
+	const json_t *source = json_object_get(shown, "source");
+	OWNED(text) first = text_new(LINE_BYTES);
+	char number[32];
+
+	lines_rule(lines, "where it came from", "");
+	line_add(lines, "job", member_text(shown, "job"));
+	line_add(lines, "file", member_text(source, "file"));
+	snprintf(number, sizeof(number), "%" PRId64, member_int(source, "line"));
+	line_add(lines, "line", member_int(source, "line") ? number : "");
+	line_add(lines, "message", member_text(source, "message_id"));
+	line_add(lines, "published", member_text(shown, "publish"));
+	console_moment(view->console, member_text(shown, "first"), first);
+	line_add(lines, "first here", first->at);
+	line_add(lines, "ordering key", member_text(shown, "ordering_key"));
+	line_add(lines, "table", member_text(shown, "table"));
+	line_add(lines, "key", member_text(shown, "key"));
+	line_add(lines, "sha256", member_text(shown, "sha256"));
+}
+
+static void why_attributes(const json_t *shown, struct lines *lines)
+{
+	const json_t *attributes = json_object_get(shown, "attrs"), *value;
+	const char *name;
+	char count[32];
+
+	snprintf(count, sizeof(count), "%zu", json_object_size(attributes));
+	lines_rule(lines, "attributes", count);
+	json_object_foreach((json_t *)attributes, name, value)
+		line_add(lines, name, json_string_value(value) ? json_string_value(value) : "");
+}
+
+static void why_attempts(const json_t *shown, struct lines *lines)
+{
+	const json_t *tries = json_object_get(shown, "tries"), *try;
+	char count[32];
+	size_t i;
+
+	snprintf(count, sizeof(count), "%" PRId64, member_int(shown, "attempts"));
+	lines_rule(lines, "attempts", count);
+	json_array_foreach(tries, i, try)
+		lines_add(lines, ROLE_text, " %" PRId64 "  %s  %s  %s", member_int(try, "attempt"), member_text(try, "time"),
+		          member_text(try, "code"), member_text(try, "message"));
+	if (!json_array_size(tries))
+		line_add(lines, "last", member_text(shown, "last"));
+}
+
+static void draw_why(struct view *view, const json_t *shown, struct area area)
+{
+	struct letter *letter = view->state;
+	struct lines *lines = letter->lines;
+
+	lines_begin(lines, area.cols - 1);
+	lines_rule(lines, "why it is here", "");
+	lines_add(lines, ROLE_error, " %s   stage %s   state %s", member_text(shown, "code"), member_text(shown, "stage"),
+	          member_text(shown, "state"));
+	lines_paragraph(lines, ROLE_text, 1, member_text(shown, "message"));
+	line_add(lines, "column", member_text(shown, "column"));
+	line_add(lines, "path", member_text(shown, "path"));
+	if (member_bool(shown, "newer"))
+		lines_add(lines, ROLE_warn, " the replica has a newer row for this key: a replay has no effect");
+	why_source(view, shown, lines);
+	why_attributes(shown, lines);
+	why_attempts(shown, lines);
+	lines_draw(lines, area);
+}
+
+static void letter_draw(struct view *view, struct area area)
+{
+	struct letter *letter = view->state;
+	const json_t *shown = shown_of(view);
+	struct area page = area_part(area, 1, 0, area.rows - 1, area.cols);
+
+	if (!shown) {
+		const struct answer *answer = ask(view);
+
+		draw_paragraph(area, 0, 1, area.cols - 2, 3, answer->error.kind ? ROLE_error : ROLE_dim,
+		               span_of(answer->error.kind ? answer->error.message : "asking the engine ..."));
+		return;
+	}
+	payload_take(view);
+	draw_tabs(letter, shown, area);
+	if (letter->page == PAGE_PAYLOAD)
+		draw_payload(letter, shown, page);
+	else if (letter->page == PAGE_RAW)
+		draw_raw(letter, shown, page);
+	else
+		draw_why(view, shown, page);
+}
+
+/*
+ * Keys.
+ */
+static void letter_title(struct view *view, struct text *out, bool *out_has_verdict)
+{
+	const json_t *shown = shown_of(view);
+
+	(void)out_has_verdict;
+	text_add_format(out, "letter %" PRId64, ((struct letter *)view->state)->id);
+	if (shown)
+		text_add_format(out, " of group %" PRId64 "  %s", member_int(shown, "group"), member_text(shown, "code"));
+}
+
+static void letter_status(struct view *view, struct text *left, struct text *right)
+{
+	const struct letter *letter = view->state;
+
+	text_add_format(left, "job %s, letter %" PRId64 ", state %s", member_text(shown_of(view), "job"), letter->id,
+	                member_text(shown_of(view), "state"));
+	if (letter->page == PAGE_WHY || (letter->page == PAGE_RAW && letter->is_text))
+		lines_status(letter->lines, right);
+}
+
+static const enum action_id *letter_hints(struct view *view)
+{
+	static const enum action_id hints[] = { ACTION_pane_next, ACTION_next, ACTION_previous, ACTION_fold, ACTION_acts,
+		                                ACTION_explain, ACTIONS };
+
+	(void)view;
+	return hints;
+}
+
+static bool letter_subject(struct view *view, struct subject *out)
+{
+	const json_t *shown = shown_of(view);
+
+	if (!shown)
+		return false;
+	snprintf(out->job, sizeof(out->job), "%s", member_text(shown, "job"));
+	snprintf(out->table, sizeof(out->table), "%s", member_text(shown, "table"));
+	snprintf(out->code, sizeof(out->code), "%s", member_text(shown, "code"));
+	snprintf(out->state, sizeof(out->state), "%s", member_text(shown, "state"));
+	out->group = member_int(shown, "group");
+	out->letter = ((struct letter *)view->state)->id;
+	return true;
+}
+
+/* The letter before or behind this one in its group, in the order of their numbers. */
+static void neighbour(struct view *view, bool is_back)
+{
+	struct letter *letter = view->state;
+	const json_t *shown = shown_of(view), *row;
+	const struct answer *answer;
+	int64_t best = 0;
+	size_t i;
+
+	if (!shown)
+		return;
+	answer = model_ask(console_model(view->console), LANE_LETTERS, "dlq.list",
+	                   json_pack("{s:s, s:I}", "job", member_text(shown, "job"), "group", (json_int_t)member_int(shown, "group")),
+	                   "");
+	json_array_foreach(answer->lines, i, row) {
+		int64_t id = member_int(row, "id");
+
+		if (is_back ? id < letter->id && id > best : id > letter->id && (!best || id < best))
+			best = id;
+	}
+	if (!best) {
+		console_say(view->console, !answer->is_known ? "asking for its group; once more" :
+		                           is_back             ? "this is the first letter of its group" :
+		                                                 "this is the last letter of its group");
+		return;
+	}
+	letter->id = best;
+	letter->generation = 0;
+	letter->hex.top = letter->hex.from = letter->hex.to = 0;
+	free(view->argument);
+	view->argument = memory_zalloc(LINE_BYTES);
+	snprintf(view->argument, LINE_BYTES, "%s %" PRId64, member_text(shown, "job"), best);
+}
+
+static bool search_next(struct letter *letter, bool is_back, struct text *say)
+{
+	if (!*letter->word)
+		return false;
+	if (letter->page == PAGE_PAYLOAD ? !tree_search(letter->tree, letter->word, is_back) :
+	    letter->page == PAGE_RAW && !letter->is_text ? !hex_search(&letter->hex, span_of(letter->word)) :
+	                                                   !lines_act(letter->lines, is_back ? ACTION_previous : ACTION_next, say))
+		text_add(say, "not found");
+	return true;
+}
+
+static bool page_act(struct view *view, enum action_id action, struct text *say)
+{
+	struct letter *letter = view->state;
+
+	if (letter->page == PAGE_PAYLOAD)
+		return tree_act(letter->tree, action, say);
+	if (letter->page == PAGE_RAW && !letter->is_text)
+		return hex_act(&letter->hex, action);
+	return lines_act(letter->lines, action, say);
+}
+
+static bool letter_act(struct view *view, enum action_id action, const char *argument)
+{
+	struct letter *letter = view->state;
+	OWNED(text) say = text_new(LINE_BYTES);
+	bool is_mine = true;
+
+	(void)argument;
+	if (action == ACTION_pane_next || action == ACTION_pane_previous) {
+		letter->page = (letter->page + (action == ACTION_pane_next ? 1 : PAGES - 1)) % PAGES;
+		letter->is_page_chosen = true;
+	} else if (action == ACTION_next || action == ACTION_previous) {
+		if (!search_next(letter, action == ACTION_previous, say))
+			neighbour(view, action == ACTION_previous);
+	} else if (action == ACTION_wide) {
+		letter->is_text = !letter->is_text;
+	} else {
+		is_mine = page_act(view, action, say);
+	}
+	if (say->len)
+		console_say(view->console, "%s", say->at);
+	return is_mine;
+}
+
+static bool letter_copy(struct view *view, bool is_finding, struct text *out)
+{
+	const struct letter *letter = view->state;
+	const json_t *shown = shown_of(view);
+	OWNED(text) path = text_new(LINE_BYTES);
+
+	if (!shown)
+		return false;
+	if (is_finding)
+		text_add_format(out, "letter %" PRId64 " of job %s: %s: %s, table %s, key %s, sha256 %s", letter->id,
+		                member_text(shown, "job"), member_text(shown, "code"), member_text(shown, "message"),
+		                member_text(shown, "table"), member_text(shown, "key"), member_text(shown, "sha256"));
+	else if (letter->page != PAGE_PAYLOAD || !tree_selected(letter->tree, path, out))
+		text_add_int(out, letter->id);
+	return true;
+}
+
+static bool letter_filter(struct view *view, const char *text, bool is_taken, struct error *err)
+{
+	struct letter *letter = view->state;
+	OWNED(text) say = text_new(LINE_BYTES);
+
+	(void)err;
+	snprintf(letter->word, sizeof(letter->word), "%s", text);
+	lines_search(letter->lines, text);
+	if (is_taken && *text)
+		search_next(letter, false, say);
+	if (say->len)
+		console_say(view->console, "%s", say->at);
+	return true;
+}
+
+static const char *letter_filter_text(struct view *view)
+{
+	return ((struct letter *)view->state)->word;
+}
+
+static bool letter_open(struct view *view, struct error *err)
+{
+	struct letter *letter = memory_zalloc(sizeof(*letter));
+
+	name_words(view->argument, 2, &letter->words);
+	letter->id = strtoll(letter->words.word[1], NULL, 10);
+	if (letter->id <= 0) {
+		free(letter);
+		return fail(err, ERROR_USAGE, "bad_argument", "which letter? `:dlq show ID --job JOB`, or Enter in a list of letters");
+	}
+	letter->tree = tree_new();
+	letter->lines = lines_new();
+	view->state = letter;
+	return true;
+}
+
+static void letter_close(struct view *view)
+{
+	struct letter *letter = view->state;
+
+	tree_free(letter->tree);
+	lines_free(letter->lines);
+	json_decref(letter->payload);
+	free(letter->bytes);
+	free(letter);
+}
+
+const struct view_ops view_letter = {
+	.name = "letter",
+	.table = "letter",
+	.help = "one dead letter: payload, bytes, why it is here",
+	.open = letter_open,
+	.close = letter_close,
+	.draw = letter_draw,
+	.title = letter_title,
+	.status = letter_status,
+	.hints = letter_hints,
+	.act = letter_act,
+	.subject = letter_subject,
+	.copy = letter_copy,
+	.filter = letter_filter,
+	.filter_text = letter_filter_text,
+};

@@ -1,0 +1,65 @@
+/* Arguments of places; see names.h. */
+#include "view/names.h"
+
+void name_words(const char *argument, int most, struct name_words *out)
+{
+	const char *at = argument;
+
+	memset(out, 0, sizeof(*out));
+	for (int i = 0; i < most && *at; i++) {
+		size_t len = i == most - 1 ? strlen(at) : strcspn(at, " ");
+
+		snprintf(out->word[i], sizeof(out->word[i]), "%.*s", (int)len, at);
+		at += len + (at[len] == ' ');
+	}
+}
+
+void letters_argument(const struct subject *subject, struct text *out)
+{
+	text_add(out, subject->job);
+	if (subject->table[0])
+		text_add_format(out, " %s", subject->table);
+}
+
+/* The groups tell their first letter ("sample"); the smallest number came first. */
+bool first_bad_argument(struct console *console, const struct subject *subject, struct text *out)
+{
+	const struct answer *answer;
+	const json_t *group;
+	int64_t first = 0;
+	size_t i;
+
+	if (subject->letter || subject->first) {
+		text_add_format(out, "%s %lld", subject->job, (long long)(subject->letter ? subject->letter : subject->first));
+		return true;
+	}
+	answer = model_ask(console_model(console), LANE_LETTERS, "dlq.groups", NULL, "jobs");
+	json_array_foreach(answer->lines, i, group) {
+		int64_t sample = member_int(group, "sample");
+
+		if (strcmp(member_text(group, "job"), subject->job) != 0 ||
+		    (subject->table[0] && strcmp(member_text(group, "table"), subject->table) != 0) ||
+		    (subject->group && member_int(group, "group") != subject->group))
+			continue;
+		if (!first || sample < first)
+			first = sample;
+	}
+	if (first)
+		text_add_format(out, "%s %lld", subject->job, (long long)first);
+	return first;
+}
+
+void place_argument(const char *place, const struct subject *subject, struct text *out)
+{
+	static const char *const of_job[] = { "balance", "logs", "job" };
+	static const char *const of_table[] = { "dlq", "schema", "journal" };
+
+	for (size_t i = 0; i < sizeof(of_job) / sizeof(*of_job); i++) {
+		if (strcmp(place, of_job[i]) == 0)
+			text_add(out, subject->job);
+	}
+	for (size_t i = 0; i < sizeof(of_table) / sizeof(*of_table); i++) {
+		if (strcmp(place, of_table[i]) == 0)
+			letters_argument(subject, out);
+	}
+}

@@ -1,0 +1,25 @@
+/* Arguments of places, from what is selected: one spelling for the views, the keys and the `:` line. */
+#ifndef WEIR_TUI_VIEW_NAMES_H
+#define WEIR_TUI_VIEW_NAMES_H
+
+#include "view/view.h"
+
+/*
+ *   job JOB   tables [JOB]   why TABLE[ of JOB]   dlq [JOB [TABLE]]   entries JOB GROUP   letter JOB ID
+ *   balance [JOB]   schema [JOB [TABLE]]   journal [JOB [TABLE]]   logs [JOB]
+ * Names are separated by a blank; a name with blanks is the last.
+ */
+#define NAME_WORDS 3
+struct name_words {
+	char word[NAME_WORDS][300];
+};
+/* Splits an argument; words that are not there are empty, the last takes the rest. */
+void name_words(const char *argument, int most, struct name_words *out);
+
+void letters_argument(const struct subject *subject, struct text *out);
+/* The letter that came first for the subject; false: none known. */
+bool first_bad_argument(struct console *console, const struct subject *subject, struct text *out);
+/* What a place takes of the subject. */
+void place_argument(const char *place, const struct subject *subject, struct text *out);
+
+#endif

@@ -1,0 +1,277 @@
+/* All tables, worst first, with a sentence for each that is not ok. From `weir tables --json`. */
+#include "base/arena.h"
+#include "view/names.h"
+#include "view/rows_view.h"
+#include "view/totals.h"
+#include "widget/chart.h"
+
+#include <stdlib.h>
+
+#define LINE_BYTES 2048
+#define SENTENCES_MOST 4
+
+enum column { STATE, TABLE, LAG, REPLICA, IN, OUT, ERRORS, LETTERS, PARKED, SINCE, JOB };
+
+static const struct list_column columns[] = {
+	[STATE] = { "STATE", "state", 11, -1, 0, 0, false, 's' },
+	[TABLE] = { "TABLE", "table", 15, -1, 0, 0, true, 't' },
+	[LAG] = { "LAG", "lag", 5, 1, 9, 0, false, 'l' },
+	[REPLICA] = { "REPLICA", "replica", 7, 1, 8, 0, false, 'r' },
+	[IN] = { "IN/S", "in", 5, 1, 7, 0, false, 'i' },
+	[OUT] = { "OUT/S", "out", 5, 1, 6, 0, false, 'o' },
+	[ERRORS] = { "ERR/M", "errors", 5, 1, 5, 0, false, 'e' },
+	[LETTERS] = { "DLQ", "dlq", 5, 1, 4, 0, false, 'd' },
+	[PARKED] = { "PARKED", "parked", 6, 1, 3, 0, false, 'p' },
+	[SINCE] = { "SINCE", NULL, 5, 1, 2, 90, false, 0 },
+	[JOB] = { "JOB", "job", 10, -1, 1, 90, false, 'j' },
+};
+
+static bool cell_number(const json_t *row, size_t column, double *out)
+{
+	const json_t *rates = json_object_get(row, "rates");
+
+	switch ((enum column)column) {
+	case LAG: *out = member_number(row, "lag_ms") / 1000; return json_is_number(json_object_get(row, "lag_ms"));
+	case REPLICA:
+		*out = member_number(row, "replica_age_ms") / 1000;
+		return json_is_number(json_object_get(row, "replica_age_ms"));
+	case IN: *out = member_number(rates, "received"); return rates;
+	case OUT: *out = member_number(rates, "written"); return rates;
+	case ERRORS: *out = member_number(rates, "dead_lettered") * 60; return rates;
+	case LETTERS: *out = member_number(row, "open_letters"); return true;
+	case PARKED: *out = member_number(row, "parked"); return true;
+	case STATE:
+	case TABLE:
+	case SINCE:
+	case JOB: return false;
+	}
+	return false;
+}
+
+static void cell_text(const struct console *console, const json_t *row, size_t column, struct text *out)
+{
+	double number;
+
+	switch ((enum column)column) {
+	case STATE: text_add(out, state_column(member_text(row, "state"))); return;
+	case TABLE: text_add(out, member_text(row, "table")); return;
+	case SINCE: console_time(console, member_text(row, "since"), false, out); return;
+	case JOB: text_add(out, member_text(row, "job")); return;
+	case LAG:
+	case REPLICA:
+		if (cell_number(row, column, &number))
+			duration_text((int64_t)(number * 1000), out);
+		else
+			text_add(out, "-");
+		return;
+	case IN:
+	case OUT:
+	case ERRORS:
+	case LETTERS:
+	case PARKED:
+		if (cell_number(row, column, &number))
+			number_text((int64_t)(number + 0.5), out);
+		else
+			text_add(out, "-");
+		return;
+	}
+}
+
+static void row_key(const json_t *row, char out[LIST_KEY_BYTES])
+{
+	snprintf(out, LIST_KEY_BYTES, "%s\n%s", member_text(row, "job"), member_text(row, "table"));
+}
+
+static bool is_fine(const json_t *row)
+{
+	const char *state = member_text(row, "state");
+
+	return strcmp(state, "ok") == 0 || strcmp(state, "stopped") == 0;
+}
+
+static const struct answer *ask(struct view *view)
+{
+	json_t *args = *view->argument ? json_pack("{s:s}", "job", view->argument) : NULL;
+
+	return model_ask(console_model(view->console), LANE_LOOK, "tables", args, "jobs journal");
+}
+
+static void collect(struct view *view, struct rows *rows)
+{
+	const struct answer *answer = ask(view);
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach(answer->lines, i, row) {
+		if (!console_is_trouble_only(view->console) || !is_fine(row))
+			rows_add(rows, row);
+	}
+}
+
+static const struct rows_spec spec = { columns, sizeof(columns) / sizeof(*columns), cell_text, cell_number, row_key, NULL,
+	                               collect };
+
+/*
+ * The pane: one sentence for each that is not ok.
+ */
+static int bad_count(const json_t *lines)
+{
+	const json_t *row;
+	size_t i;
+	int count = 0;
+
+	json_array_foreach(lines, i, row)
+		count += !is_fine(row);
+	return count;
+}
+
+static void draw_sentence(struct view *view, const json_t *row, struct area area, int at)
+{
+	OWNED(text) line = text_new(LINE_BYTES);
+
+	text_add_format(line, "%s", member_text(row, "state"));
+	if (*member_text(row, "since")) {
+		text_add(line, " since ");
+		console_time(view->console, member_text(row, "since"), false, line);
+	}
+	text_add_format(line, ": %s", member_text(row, "sentence"));
+	draw_field(area, at, 1, 20, -1, console_role(view->console, ROLE_text), span_of(member_text(row, "table")));
+	draw_field(area, at, 22, area.cols - 23, -1, console_role(view->console, ROLE_text), text_span(line));
+}
+
+static void draw_pane(struct view *view, struct area area, int bad)
+{
+	const json_t *lines = ask(view)->lines, *row;
+	size_t i;
+	int at = 1;
+
+	draw_rule(area, 0, "why they are not ok", "worst first");
+	json_array_foreach(lines, i, row) {
+		if (is_fine(row))
+			continue;
+		if (at > SENTENCES_MOST) {
+			draw_format(area, at, 1, ROLE_dim, "and %d more", bad - SENTENCES_MOST);
+			return;
+		}
+		draw_sentence(view, row, area, at++);
+	}
+}
+
+static void tables_draw(struct view *view, struct area area)
+{
+	struct rows *rows = rows_view_rows(view);
+	const struct answer *answer = ask(view);
+	int bad = bad_count(answer->lines);
+	int pane = bad ? 1 + (bad < SENTENCES_MOST ? bad : SENTENCES_MOST + 1) : 0;
+	int list;
+
+	rows_selected(view, rows);
+	list = (int)rows_count(rows) + 1 < area.rows - pane ? (int)rows_count(rows) + 1 : area.rows - pane;
+	rows_draw(view, rows, area_part(area, 0, 0, list, area.cols), true);
+	if (pane)
+		draw_pane(view, area_part(area, list, 0, area.rows - list, area.cols), bad);
+	if (!rows_count(rows))
+		draw_text(area, list, 1, ROLE_text,
+		          !answer->is_known              ? "asking the engine ..." :
+		          console_is_trouble_only(view->console) ? "nothing is in trouble; ! shows all" :
+		                                           "no table has been seen yet");
+}
+
+static void tables_title(struct view *view, struct text *out, bool *out_has_verdict)
+{
+	const struct answer *answer = ask(view);
+	struct totals totals;
+	int bad = bad_count(answer->lines);
+
+	totals_ask(view->console, &totals);
+	text_add_format(out, "tables%s%s  ", *view->argument ? " of " : "", view->argument);
+	totals_verdict(&totals, false, out);
+	text_add_format(out, ": %d of %zu not ok", bad, json_array_size(answer->lines));
+	*out_has_verdict = true;
+}
+
+static void tables_status(struct view *view, struct text *left, struct text *right)
+{
+	text_add(left, console_is_trouble_only(view->console) ? "only trouble; ! shows all" : "worst first");
+	rows_status(view, rows_view_rows(view), right);
+}
+
+static const enum action_id *tables_hints(struct view *view)
+{
+	static const enum action_id hints[] = { ACTION_open, ACTION_trouble, ACTION_letters, ACTION_toggle_pause, ACTION_acts,
+		                                ACTION_filter, ACTIONS };
+
+	(void)view;
+	return hints;
+}
+
+static bool tables_subject(struct view *view, struct subject *out)
+{
+	const json_t *row = rows_selected(view, rows_view_rows(view));
+
+	if (!row)
+		return false;
+	snprintf(out->job, sizeof(out->job), "%s", member_text(row, "job"));
+	snprintf(out->table, sizeof(out->table), "%s", member_text(row, "table"));
+	snprintf(out->state, sizeof(out->state), "%s", member_text(row, "state"));
+	snprintf(out->code, sizeof(out->code), "%s", member_text(row, "code"));
+	out->first = member_int(row, "first_letter");
+	return true;
+}
+
+static bool tables_act(struct view *view, enum action_id action, const char *argument)
+{
+	struct subject subject = { 0 };
+	OWNED(text) why = text_new(LINE_BYTES);
+
+	if (action != ACTION_open)
+		return rows_act(view, rows_view_rows(view), action, argument);
+	if (!tables_subject(view, &subject)) {
+		console_say(view->console, "no table to open");
+		return true;
+	}
+	letters_argument(&subject, why);
+	console_go(view->console, "why", why->at);
+	return true;
+}
+
+static bool tables_copy(struct view *view, bool is_finding, struct text *out)
+{
+	const json_t *row = rows_selected(view, rows_view_rows(view));
+
+	if (!row)
+		return false;
+	text_add(out, member_text(row, "table"));
+	if (is_finding)
+		text_add_format(out, ": %s since %s: %s", member_text(row, "state"), member_text(row, "since"),
+		                member_text(row, "sentence"));
+	return true;
+}
+
+static bool tables_open(struct view *view, struct error *err)
+{
+	struct rows_state *state = memory_zalloc(sizeof(*state));
+
+	(void)err;
+	state->rows = rows_new(&spec);
+	view->state = state;
+	return true;
+}
+
+const struct view_ops view_tables = {
+	.name = "tables",
+	.table = "tables",
+	.help = "all tables, worst first; with a job's name only its tables",
+	.open = tables_open,
+	.close = rows_view_close,
+	.draw = tables_draw,
+	.title = tables_title,
+	.status = tables_status,
+	.hints = tables_hints,
+	.act = tables_act,
+	.subject = tables_subject,
+	.copy = tables_copy,
+	.fields = rows_view_fields,
+	.filter = rows_view_filter,
+	.filter_text = rows_view_filter_text,
+};
