@@ -192,8 +192,8 @@ static bool tables_count(struct store *store, const char *job, size_t *out_count
 	return is_fine;
 }
 
-bool catalog_tables_read(struct store *store, const char *job, bool has_changelog, struct arena *arena,
-                         struct catalog_table **out_tables, size_t *out_count, struct error *err)
+static bool tables_read(struct store *store, const char *job, bool has_changelog, struct arena *arena,
+                        struct catalog_table **out_tables, size_t *out_count, struct error *err)
 {
 	size_t count;
 	struct catalog_table *tables;
@@ -214,6 +214,21 @@ bool catalog_tables_read(struct store *store, const char *job, bool has_changelo
 		*out_tables = tables;
 		*out_count = count;
 	}
+	return is_fine;
+}
+
+/* Of one moment: a running job adds tables between two looks. */
+bool catalog_tables_read(struct store *store, const char *job, bool has_changelog, struct arena *arena,
+                         struct catalog_table **out_tables, size_t *out_count, struct error *err)
+{
+	bool is_inside = !sqlite3_get_autocommit(store->db);
+	bool is_fine;
+
+	if (!is_inside && !store_exec(store, "BEGIN", err))
+		return false;
+	is_fine = tables_read(store, job, has_changelog, arena, out_tables, out_count, err);
+	if (!is_inside)
+		store_rollback(store);
 	return is_fine;
 }
 
