@@ -189,23 +189,27 @@ int draw_field(struct area area, int row, int col, int width, int align, enum ro
 	return width;
 }
 
+/* " note --" at the right end. */
+static void rule_note(struct area area, int row, struct span note, int cols)
+{
+	int col = area.cols - cols - 4;
+
+	draw_blank(area, row, col, cols + 2, ROLE_rule);
+	draw_span(area, row, col + 1, ROLE_rule, note);
+}
+
 void draw_rule(struct area area, int row, const char *title, const char *note)
 {
 	struct span head = span_of(title), tail = span_of(note);
-	int tail_cols = tail.len ? cells_width(tail) : 0;
+	int head_cols = head.len ? cells_width(head) : 0, tail_cols = tail.len ? cells_width(tail) : 0;
+	int room = area.cols - 4;
 
 	for (int col = 0; col < area.cols; col++)
 		draw_text(area, row, col, ROLE_rule, glyph_text(GLYPH_RULE));
-	if (tail_cols && tail_cols + 4 <= area.cols) {
-		int col = area.cols - tail_cols - 4;
-
-		draw_blank(area, row, col, tail_cols + 2, ROLE_rule);
-		draw_span(area, row, col + 1, ROLE_rule, tail);
-		area.cols = col;
-	}
-	int room = area.cols - 4, head_cols = head.len && room > 0 ? cells_width(head) : 0;
-
-	if (!head_cols)
+	/* Where both have no room the title stays. */
+	if (tail_cols && (head_cols ? head_cols + 4 : 0) + tail_cols <= room)
+		rule_note(area, row, tail, tail_cols);
+	if (!head_cols || room <= 0)
 		return;
 	if (head_cols > room)
 		head_cols = room;
