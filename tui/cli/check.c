@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define PARAMS_MAX 256
 
@@ -83,15 +84,29 @@ static int check_startable(const struct job_options *options, const char *path, 
 	return err.kind == ERROR_ACCESS ? 77 : err.kind == ERROR_UNREACHABLE ? 69 : 78;
 }
 
+/* A word that is neither a file nor a job: the path that a job of that name would have says nothing to anybody. */
+static bool is_anything(const struct home *home, const char *word, const char *path, struct error *err)
+{
+	if (cli_names_file(home, word) || access(path, F_OK) == 0)
+		return true;
+	return fail(err, ERROR_CONFIG, "job_unknown", "there is no job '%.100s', and no file of that name", word);
+}
+
 int cli_check(const struct home *home, const struct command_line *line)
 {
 	const char *params[PARAMS_MAX];
 	size_t count = read_params(line, params);
 	struct option_problems problems = { 0 };
-	char *path = job_file(home, json_string_value(json_object_get(line->args, "job")));
-	struct job_options *options = job_options_load(path, params, count, &problems);
+	const char *word = json_string_value(json_object_get(line->args, "job"));
+	char *path = job_file(home, word);
+	struct error err = { 0 };
+	struct job_options *options = NULL;
 	int status = 78;
 
+	if (is_anything(home, word, path, &err))
+		options = job_options_load(path, params, count, &problems);
+	else
+		print_level("fails", &err, word, NULL, line->is_json);
 	for (size_t i = 0; i < problems.count; i++)
 		print_problem(&problems.items[i], path, !is_of_params(&problems.items[i], params, count), line->is_json);
 	if (options)
