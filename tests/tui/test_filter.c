@@ -180,7 +180,10 @@ static void a_regex_has_limits(void **state)
 	refused(text, "bad_filter", "column 1: a regex has at most 256 characters, this one has 257");
 	refused("/(a)\\1/", "bad_filter", "column 1: back-references (\\1 to \\9) are not allowed in a regex");
 	assert_false(holds("/a\\\\1/")); /* a backslash, then 1 */
-	refused("/((a{1,100}){1,100}){1,100}/", "bad_filter", "column 1: the repeats {..} of the regex come to more than 1000");
+	refused("/((a{1,100}){1,100}){1,100}/", "bad_filter", "column 1: the repeats of the regex come to more than 1000");
+	refused("/a++++++++++++++++++++++++++++++++++++++++++++++++/", "bad_filter", NULL);
+	refused("/(([)]a+)+b){1,400}/", "bad_filter", NULL);
+	assert_false(holds("/x+[[:digit:]+)]+a+b+c+d+e+f+g+h+i+j+k+l+m+n+/"));
 	refused("/a{2,}{600}/", "bad_filter", NULL);
 }
 

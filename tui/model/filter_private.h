@@ -9,7 +9,7 @@
 #define FILTER_TERMS_MAX 16
 #define FILTER_BYTES_MAX 4096
 #define REGEX_CHARACTERS_MAX 256
-#define REGEX_REPEATS_MAX 1000
+#define REGEX_LAID_OUT_MAX 1000 /* characters, with all repeats written out */
 #define REGEX_CPU_NS_MAX 200000000 /* security.md, Names */
 #define REGEX_TEXT_BYTES_MAX 65536 /* of one field; what comes behind it is not searched */
 #define FIELD_ANY SIZE_MAX

@@ -28,24 +28,70 @@ static bool has_back_reference(const char *text)
 	return false;
 }
 
-/* The upper bounds of all {m,n} multiplied: as many copies may be laid out of the innermost. */
-static double repeats(const char *text)
+/* Behind a [bracket expression]; classes ([:alpha:]) inside it may hold its closing sign. */
+static const char *skip_bracket(const char *at)
 {
-	double product = 1;
+	at += 1 + (at[1] == '^');
+	at += *at == ']';
+	while (*at && *at != ']') {
+		if (*at == '[' && at[1] && strchr(":.=", at[1])) {
+			const char end[] = { at[1], ']', '\0' };
+			const char *found = strstr(at + 2, end);
 
-	for (; *text; text++) {
-		const char *comma;
-		double most;
-
-		if (*text == '\\' && text[1])
-			text++;
-		else if (*text == '{') {
-			comma = text + 1 + strspn(text + 1, "0123456789");
-			most = strtod(*comma == ',' && comma[1] != '}' ? comma + 1 : text + 1, NULL);
-			product *= most > 1 ? most : 1;
+			at = found ? found + 1 : at;
 		}
+		at++;
 	}
-	return product;
+	return *at ? at + 1 : at;
+}
+
+/* How many copies a repeat makes of what stands before it: n of {m,n}, one more than m of {m,}, two of +. */
+static double copies(const char *at)
+{
+	const char *comma = at + 1 + strspn(at + 1, "0123456789");
+	double least = strtod(at + 1, NULL);
+
+	if (*at == '+')
+		return 2;
+	if (*at != '{')
+		return 1;
+	if (*comma != ',')
+		return least > 1 ? least : 1;
+	return comma[1] == '}' ? least + 1 : strtod(comma + 1, NULL) > 1 ? strtod(comma + 1, NULL) : 1;
+}
+
+/*
+ * How large the regex is when all its repeats are laid out, as the library does. Those that stand behind or inside each
+ * other multiply: sixty plus signs in a row take more memory than there is.
+ */
+static double laid_out(const char *at)
+{
+	double sums[REGEX_CHARACTERS_MAX + 1] = { 0 }, last = 0;
+	size_t level = 0;
+
+	while (*at) {
+		const char *next = at + 1 + (*at == '\\' && at[1]);
+
+		if (strchr("*?+{", *at)) {
+			sums[level] += last * (copies(at) - 1);
+			last *= copies(at);
+			next = *at == '{' ? at + 1 + strspn(at + 1, "0123456789,}") : next;
+		} else if (*at == '(' && level < REGEX_CHARACTERS_MAX) {
+			sums[++level] = 0;
+			last = 0;
+		} else {
+			last = 1;
+			if (*at == ')' && level)
+				last += sums[level--];
+			else if (*at == '[')
+				next = skip_bracket(at);
+			sums[level] += last;
+		}
+		at = next;
+	}
+	while (level--)
+		sums[0] += sums[level + 1];
+	return sums[0];
 }
 
 static bool is_allowed(const char *regex, size_t column, struct error *err)
@@ -58,9 +104,9 @@ static bool is_allowed(const char *regex, size_t column, struct error *err)
 	if (has_back_reference(regex))
 		return fail(err, ERROR_USAGE, "bad_filter", "column %zu: back-references (\\1 to \\9) are not allowed in a regex",
 		            column);
-	if (repeats(regex) > REGEX_REPEATS_MAX)
-		return fail(err, ERROR_USAGE, "bad_filter", "column %zu: the repeats {..} of the regex come to more than %d", column,
-		            REGEX_REPEATS_MAX);
+	if (laid_out(regex) > REGEX_LAID_OUT_MAX)
+		return fail(err, ERROR_USAGE, "bad_filter", "column %zu: the repeats of the regex come to more than %d", column,
+		            REGEX_LAID_OUT_MAX);
 	return true;
 }
 
