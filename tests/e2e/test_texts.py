@@ -69,6 +69,10 @@ def test_a_collision_in_words():
     check("collision")
 
 
+def test_keys_in_words():
+    check("keys")
+
+
 def test_reasons_in_words():
     check("explain")
 

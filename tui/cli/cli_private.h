@@ -71,8 +71,13 @@ int cli_engine_start(const struct home *home, const struct command_line *line);
 int cli_engine_status(const struct home *home, const struct command_line *line);
 int cli_engine_stop(const struct home *home, const struct command_line *line);
 
+struct keymap;
+/* Every pressed key's name and what it does, until C-c twice; `no_terminal`. */
+int cli_keys_try(const struct keymap *keymap, const struct command_line *line);
+
 /* Answered here, from tables. */
 int cli_check(const struct home *home, const struct command_line *line);
+int cli_keys(const struct home *home, const struct command_line *line);
 int cli_explain(const struct command_line *line);
 int cli_version(const struct command_line *line);
 int cli_help(int argc, char **argv);
