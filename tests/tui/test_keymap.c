@@ -1,4 +1,5 @@
 /* Keys to actions: the default keys against the table of actions, lookups in chains, files of users. */
+#include "action/places.h"
 #include "base/file.h"
 #include "keymap/keymap_private.h"
 
@@ -24,7 +25,7 @@ static struct sequence keys_of(const char *names)
 	return keys;
 }
 
-/* "quit", "go letters", ": status", "(more)" or "(none)". */
+/* "quit", "go dead-letters", ": status", "(more)" or "(none)". */
 static struct text *found(const struct keymap *keymap, const char *table, const char *names)
 {
 	struct sequence keys = keys_of(names);
@@ -71,6 +72,23 @@ static void every_action_has_a_key(void **state)
 	for (size_t i = 0; i < ACTIONS; i++) {
 		if (!is_bound[i])
 			fail_msg("action '%s' has no key", action_table[i].name);
+	}
+	keymap_free(keymap);
+}
+
+static void every_place_has_the_key_of_its_row(void **state)
+{
+	struct keymap *keymap = keymap_new();
+
+	(void)state;
+	for (size_t i = 0; i < place_count; i++) {
+		OWNED(text) keys = text_new(100);
+		OWNED(text) expected = text_new(100);
+
+		keymap_key_of(keymap, "list", ACTION_go, place_table[i].name, keys);
+		if (*place_table[i].key)
+			text_add_format(expected, "g %s", place_table[i].key);
+		assert_string_equal(keys->at, expected->at);
 	}
 	keymap_free(keymap);
 }
@@ -127,7 +145,7 @@ static void the_nearest_table_wins(void **state)
 	check_found(keymap, "tables", "F", "(none)");
 	check_found(keymap, "tables", "g", "(more)");
 	check_found(keymap, "tables", "g g", "first");
-	check_found(keymap, "tables", "g d", "go letters");
+	check_found(keymap, "tables", "g d", "go dead-letters");
 	check_found(keymap, "tables", "g x", "(none)");
 	check_found(keymap, "why", "3", "step 3");
 	check_found(keymap, "popup", "Tab", "next");
@@ -161,7 +179,7 @@ static void the_key_of_an_action(void **state)
 	OWNED(text) key = text_new(100);
 
 	(void)state;
-	keymap_key_of(keymap, "tables", ACTION_go, "letters", key);
+	keymap_key_of(keymap, "tables", ACTION_go, "dead-letters", key);
 	text_add(key, "|");
 	keymap_key_of(keymap, "tables", ACTION_open, NULL, key);
 	text_add(key, "|");
@@ -237,6 +255,7 @@ static void a_mistake_is_said_and_the_rest_holds(void **state)
 	          "x go \"a\"\n"
 	          "x quit now \"a\"\n"
 	          "x step 0 \"a\"\n"
+	          "x go nowhere \"a\"\n"
 	          "x : \"a\"\n"
 	          "a b c d quit \"a\"\n"
 	          "g quit \"a\"\n"
@@ -254,14 +273,15 @@ static void a_mistake_is_said_and_the_rest_holds(void **state)
 	          "k:8:3: action 'go' needs an argument\n"
 	          "k:9:3: action 'quit' takes no argument\n"
 	          "k:10:3: a step is a number from 1 to 9\n"
-	          "k:11:4: a command is missing behind ':'\n"
-	          "k:12:7: more than 3 keys\n"
-	          "k:13:1: 'g g' is bound in this table; take it away first: g g nothing\n"
-	          "k:14:3: an action is missing\n"
-	          "k:15:1: these keys do nothing already\n"
-	          "k:16:16: table 'list' rests on this one already\n"
-	          "k:17:12: after the name: nothing, or ': TABLE' that it rests on\n"
-	          "k:18:10: a control character\n");
+	          "k:11:3: there is no place 'nowhere'\n"
+	          "k:12:4: a command is missing behind ':'\n"
+	          "k:13:7: more than 3 keys\n"
+	          "k:14:1: 'g g' is bound in this table; take it away first: g g nothing\n"
+	          "k:15:3: an action is missing\n"
+	          "k:16:1: these keys do nothing already\n"
+	          "k:17:16: table 'list' rests on this one already\n"
+	          "k:18:12: after the name: nothing, or ': TABLE' that it rests on\n"
+	          "k:19:10: a control character\n");
 	check_found(keymap, "list", "x", "quit");
 	keymap_free(keymap);
 }
@@ -308,6 +328,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_default_file_has_no_mistake),
 		cmocka_unit_test(every_action_has_a_key),
+		cmocka_unit_test(every_place_has_the_key_of_its_row),
 		cmocka_unit_test(no_key_begins_another_in_a_chain),
 		cmocka_unit_test(all_that_is_listed_is_found),
 		cmocka_unit_test(the_nearest_table_wins),

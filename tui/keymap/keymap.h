@@ -5,7 +5,7 @@
  *   table why : text
  *     Enter      open                "go in"
  *     1          step 1              "first step onto the command line"
- *     g d        go letters          "dead letters"
+ *     g d        go dead-letters     "dead letters"
  *     C-r        : status --json     "what the engine says"
  *
  * A key is looked up in the view's table, then in the one it rests on, then in

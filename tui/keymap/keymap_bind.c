@@ -1,4 +1,5 @@
 /* One line of a key file that binds keys or takes them away. */
+#include "action/places.h"
 #include "base/clean.h"
 #include "keymap/keymap_private.h"
 
@@ -81,6 +82,8 @@ static bool read_action(struct reading *reading, struct binding *binding, struct
 		return unknown_action(reading, text);
 	if (binding->action == ACTION_step && (out_argument->len != 1 || *out_argument->at < '1' || *out_argument->at > '9'))
 		return problem(reading, reading->at, "a step is a number from 1 to 9");
+	if (binding->action == ACTION_go && !place_find(*out_argument))
+		return problem(reading, reading->at, "there is no place '%.*s'", (int)out_argument->len, out_argument->at);
 	return true;
 }
 
