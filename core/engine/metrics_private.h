@@ -68,6 +68,8 @@ void metrics_of_job(struct progress *progress, int64_t now_us, struct metric_val
 double metrics_rate(const struct job_metrics *metrics, enum metric_id id);
 /* All metrics, or those of one job (`only`), as lines of the call (metrics_send.c); takes the lock itself. */
 bool metrics_send(struct call *call, const char *only, struct error *err);
+/* Memory of this process that is in RAM. */
+double metrics_resident_bytes(void);
 /* One sample; given apart from metrics_tick for tests. */
 void metrics_sample(struct job *job, int64_t now_ms, int64_t now_us);
 

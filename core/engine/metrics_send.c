@@ -215,7 +215,7 @@ static json_t *job_samples(const struct numbers *numbers, enum metric_id id)
 	return json_pack("[o]", sample(json_pack("{s:s}", "job", numbers->job), numbers->of_job.of[id]));
 }
 
-static double resident_bytes(void)
+double metrics_resident_bytes(void)
 {
 	FILE *file = fopen("/proc/self/statm", "re");
 	unsigned long long pages = 0;
@@ -242,7 +242,7 @@ static void of_engine(struct engine *engine, struct metric_values *out)
 	*out = (struct metric_values){ 0 };
 	out->of[METRIC_uptime] = (double)(clock_mono_ms() - engine->started_ms) / 1000;
 	out->of[METRIC_cpu] = cpu_seconds();
-	out->of[METRIC_memory] = resident_bytes();
+	out->of[METRIC_memory] = metrics_resident_bytes();
 	pthread_mutex_lock(&engine->lock);
 	out->of[METRIC_running_jobs] = engine->running_jobs;
 	pthread_mutex_unlock(&engine->lock);

@@ -1,5 +1,6 @@
 /* `weir engine status` and `weir engine stop`. */
 #include "engine/commands_private.h"
+#include "engine/health_private.h"
 #include "pipeline/pipeline.h"
 
 #include <unistd.h>
@@ -9,7 +10,6 @@ bool run_engine_status(struct call *call, struct error *err)
 	struct engine *engine = call->engine;
 	int running;
 
-	(void)err;
 	pthread_mutex_lock(&engine->lock);
 	running = engine->running_jobs;
 	pthread_mutex_unlock(&engine->lock);
@@ -17,7 +17,7 @@ bool run_engine_status(struct call *call, struct error *err)
 	                          engine->home->state, "running_jobs", running, "protocol", PROTOCOL_VERSION, "sessions",
 	                          atomic_load(&engine->session_count), "access", access_name(call->access), "socket_group",
 	                          engine->settings.group_name, "operators", engine->settings.operator_names));
-	return true;
+	return health_lines(call, err);
 }
 
 bool run_engine_stop(struct call *call, struct error *err)

@@ -1,13 +1,14 @@
 /* `weir status`: the jobs, worst first, with what they do now; or all metrics; or what they were. */
 #include "base/clock.h"
 #include "engine/commands_private.h"
+#include "engine/health_private.h"
 #include "engine/metrics_private.h"
 #include "engine/result_private.h"
 #include "runner/runner.h"
 
 #include <stdlib.h>
 
-static void add_live(struct call *call, json_t *line)
+void status_add_live(struct call *call, json_t *line)
 {
 	const char *name = json_string_value(json_object_get(line, "job"));
 	const struct job *job;
@@ -27,7 +28,7 @@ static bool add_job(struct call *call, const struct job_options *options, void *
 
 	if (!line)
 		return because(err, "job '%s'", options->name);
-	add_live(call, line);
+	status_add_live(call, line);
 	json_object_set(line, "worst", json_object_get(line, "state"));
 	json_array_append_new(context, line);
 	return true;

@@ -22,6 +22,8 @@ static void print_engine(void *context, const json_t *status)
 	const struct answer *answer = context;
 	OWNED(text) home = text_new(8192);
 
+	if (!json_object_get(status, "pid"))
+		return; /* a line of its health: `weir engine status` shows those */
 	if (answer->line->is_json) {
 		json_t *line = json_copy((json_t *)status);
 

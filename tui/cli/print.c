@@ -319,6 +319,11 @@ static void print_engine(const json_t *status, struct printer_state *state)
 	if (!status)
 		return;
 	state->count++;
+	if (json_object_get(status, "level")) {
+		printf("%-8s %-30s ", word(status, "level"), word(status, "what"));
+		cli_print_wrapped(word(status, "now"), 40);
+		return;
+	}
 	printf("engine %s, pid %lld, %lld running jobs\n", word(status, "state"), number(status, "pid"),
 	       number(status, "running_jobs"));
 }
