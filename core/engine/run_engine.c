@@ -5,11 +5,14 @@
 
 #include <unistd.h>
 
+/* The health lines, and last what the engine is. */
 bool run_engine_status(struct call *call, struct error *err)
 {
 	struct engine *engine = call->engine;
 	int running;
 
+	if (!health_lines(call, err))
+		return false;
 	pthread_mutex_lock(&engine->lock);
 	running = engine->running_jobs;
 	pthread_mutex_unlock(&engine->lock);
@@ -17,7 +20,7 @@ bool run_engine_status(struct call *call, struct error *err)
 	                          engine->home->state, "running_jobs", running, "protocol", PROTOCOL_VERSION, "sessions",
 	                          atomic_load(&engine->session_count), "access", access_name(call->access), "socket_group",
 	                          engine->settings.group_name, "operators", engine->settings.operator_names));
-	return health_lines(call, err);
+	return true;
 }
 
 bool run_engine_stop(struct call *call, struct error *err)
