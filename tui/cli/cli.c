@@ -143,6 +143,8 @@ static int dispatch(const struct home *home, struct command_line *line, int argc
 		return cli_show(home, line);
 	if (id == COMMAND_keys)
 		return cli_keys(home, line);
+	if (id == COMMAND_themes)
+		return cli_themes(home, line);
 	if (id == COMMAND_engine_start)
 		return cli_engine_start(home, line);
 	if (id == COMMAND_engine_status)

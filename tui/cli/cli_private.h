@@ -78,6 +78,7 @@ int cli_keys_try(const struct keymap *keymap, const struct command_line *line);
 /* Answered here, from tables. */
 int cli_check(const struct home *home, const struct command_line *line);
 int cli_keys(const struct home *home, const struct command_line *line);
+int cli_themes(const struct home *home, const struct command_line *line);
 int cli_explain(const struct command_line *line);
 int cli_version(const struct command_line *line);
 int cli_help(int argc, char **argv);
