@@ -52,7 +52,8 @@ def test_worst_first_with_what_each_does():
         begin(home, "a_good", good)
         begin(home, "z_bad", bad)
         home.run("job", "create", home.job(good, "m_never", changeLogDataset="m_log", replicaDataset="m"))
-        lines = wait_for(home, lambda l: sum(j["received"] for j in l) == 21 and all(j["latency"].get("replica", {"count": 0})["count"] == 10 for j in l[:2]))
+        lines = wait_for(home, lambda l: sum(j["received"] for j in l) == 21 and all(j["latency"].get("replica", {"count": 0})["count"] == 10 and
+                                                  any(a["doing"] == "waiting for changes" for a in j["activity"]) for j in l[:2]))
         assert [j["job"] for j in lines] == ["z_bad", "a_good", "m_never"], lines
         assert [j["worst"] for j in lines] == ["needs you", "ok", "stopped"], lines
         for job in lines[:2]:
