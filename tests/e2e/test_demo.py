@@ -119,7 +119,7 @@ def test_demo_does_not_disturb_a_running_job():
         r = demo(home)
         assert r.code == 1 and b"another job runs" in r.err, r
         assert running.poll() is None
-        assert json.loads(home.run("engine", "status", "--json").out)["running_jobs"] == 1
+        assert home.run("engine", "status", "--json").last["running_jobs"] == 1
 
 
 def test_demo_in_a_terminal_is_paced_and_shows_a_live_line():
