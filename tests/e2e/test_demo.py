@@ -1,5 +1,4 @@
 """`make demo` as a newcomer sees it: tests/demo/demo.sh in a home of its own, without a terminal and in one."""
-import json
 import os
 import pty
 import re

@@ -32,27 +32,28 @@ static const json_t *seconds_of(const json_t *lines)
 	return NULL;
 }
 
-/* Oldest first. The engine gives the newest last or first by "newest"; see PROTOCOL.md. */
-static size_t samples_of(const json_t *values, const char *name, double *out)
+/* Ten minutes, oldest first; a gap where the job was not there yet. */
+static void samples_of(const json_t *values, const char *name, double out[SECONDS])
 {
-	const json_t *array = json_object_get(values, name), *value;
-	size_t i, count = json_array_size(array);
+	const json_t *array = json_object_get(values, name);
+	size_t count = json_array_size(array), known = count < SECONDS ? count : SECONDS;
 
-	json_array_foreach(array, i, value) {
-		if (i < SECONDS)
-			out[i] = json_is_null(value) ? CHART_GAP : json_number_value(value);
+	for (size_t i = 0; i < SECONDS; i++) {
+		const json_t *value = i < SECONDS - known ? NULL : json_array_get(array, count - (SECONDS - i));
+
+		out[i] = json_is_number(value) ? json_number_value(value) : CHART_GAP;
 	}
-	return count < SECONDS ? count : SECONDS;
 }
 
 static double chart_line(const json_t *values, const char *name, struct area area, enum role role, double ceiling)
 {
 	double *samples = memory_alloc(SECONDS * sizeof(*samples));
-	size_t count = samples_of(values, name, samples), want = chart_samples(area.cols);
+	size_t want = chart_samples(area.cols);
 	double *pieces = memory_alloc((want + 1) * sizeof(*pieces));
 	struct chart chart = { .samples = pieces, .count = want, .role = role, .ceiling = ceiling };
 
-	chart_pieces(samples, count, pieces, want);
+	samples_of(values, name, samples);
+	chart_pieces(samples, SECONDS, pieces, want);
 	if (ceiling <= 0)
 		chart.ceiling = chart_ceiling(pieces, want, 0);
 	chart_draw(area, &chart);
@@ -67,7 +68,8 @@ static double ceiling_of(const json_t *values, const char *name, size_t want)
 	double *pieces = memory_alloc((want + 1) * sizeof(*pieces));
 	double ceiling;
 
-	chart_pieces(samples, samples_of(values, name, samples), pieces, want);
+	samples_of(values, name, samples);
+	chart_pieces(samples, SECONDS, pieces, want);
 	ceiling = chart_ceiling(pieces, want, 0);
 	free(samples);
 	free(pieces);
