@@ -57,7 +57,7 @@ struct keymap *keymap_open(const struct home *home, const char *file, struct tex
 	char path[PATH_BYTES];
 	char *text;
 
-	snprintf(path, sizeof(path), "%s/keys.conf", home->config);
+	snprintf(path, sizeof(path), "%s/" KEYS_FILE, home->config);
 	text = file_text(file ? file : path);
 	if (text)
 		keymap_read(keymap, file ? file : path, text, notes);

@@ -8,7 +8,7 @@
 
 /* `name`: of a theme, or a path with a slash; NULL: $WEIR_THEME, else the default. Problems are added to `notes`. Never NULL. */
 struct theme *theme_open(const struct home *home, const char *name, struct text *notes);
-/* The default keys with the user's file over them: `file`, else keys.conf in the configuration folder. Never NULL. */
+/* The default keys with the user's file over them: `file`, else KEYS_FILE in the configuration folder. Never NULL. */
 struct keymap *keymap_open(const struct home *home, const char *file, struct text *notes);
 /* "name" of config.json, else the host's name. */
 void engine_name(const struct home *home, char *out, size_t room);
