@@ -46,7 +46,7 @@ static void add_trouble(json_t *object, const json_t *trouble)
 	OWNED(text) words = text_new(WORDS_MAX);
 	OWNED(text) sentence = text_new(WORDS_MAX);
 
-	text_add_format(words, "%s%s%s", code, *column ? " " : "", column);
+	text_add_format(words, "%s%s%s%s", json_object_get(object, "paused") ? "paused, " : "", code, *column ? " " : "", column);
 	text_add_format(sentence, "%" JSON_INTEGER_FORMAT " message%s refused, all others written: %s", count,
 	                count == 1 ? "" : "s", reason ? reason->summary : code);
 	json_object_set(object, "since", json_object_get(trouble, "since"));

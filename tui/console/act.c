@@ -22,7 +22,7 @@ static void toggle_pause(struct console *console)
 		console_say(console, "nothing is selected that can be paused");
 		return;
 	}
-	text_add(line, strcmp(subject.state, "paused") == 0 ? "resume " : "pause ");
+	text_add(line, subject.is_paused ? "resume " : "pause ");
 	shell_quote(line, span_of(subject.job));
 	if (subject.table[0]) {
 		text_add(line, " ");

@@ -151,7 +151,7 @@ static const char *hint_word(struct console *console, enum action_id action)
 	struct subject subject = { 0 };
 
 	if (action == ACTION_toggle_pause && view->ops->subject && view->ops->subject(view, &subject) &&
-	    strcmp(subject.state, "paused") == 0)
+	    subject.is_paused)
 		return "resume";
 	return hint_words[action] ? hint_words[action] : action_table[action].name;
 }

@@ -61,7 +61,7 @@ static const char *off_why(const struct box *box, const struct menu_act *act)
 		return act->off_why;
 	if (console_is_blind(box->console))
 		return "the engine is not reachable";
-	return states_have(act->off_states, menu->subject.state) ? act->off_why : NULL;
+	return states_have(act->off_states, menu->subject.is_paused ? "paused" : menu->subject.state) ? act->off_why : NULL;
 }
 
 static void menu_fill(struct box *box, bool is_off)

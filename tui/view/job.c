@@ -269,6 +269,7 @@ static bool job_subject(struct view *view, struct subject *out)
 	snprintf(out->state, sizeof(out->state), "%s", member_text(row ? row : job, row ? "state" : "worst"));
 	snprintf(out->code, sizeof(out->code), "%s", member_text(row ? row : job, "code"));
 	out->first = member_int(row, "first_letter");
+	out->is_paused = json_object_get(row, "paused") || strcmp(out->state, "paused") == 0;
 	return true;
 }
 

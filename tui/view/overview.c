@@ -375,6 +375,7 @@ static bool overview_subject(struct view *view, struct subject *out)
 	snprintf(out->state, sizeof(out->state), "%s", state_of(row));
 	snprintf(out->code, sizeof(out->code), "%s", member_text(thing_of(row), "code"));
 	out->first = member_int(thing_of(row), "first_letter");
+	out->is_paused = json_object_get(thing_of(row), "paused") || strcmp(out->state, "paused") == 0;
 	return true;
 }
 

@@ -216,6 +216,7 @@ static bool tables_subject(struct view *view, struct subject *out)
 	snprintf(out->state, sizeof(out->state), "%s", member_text(row, "state"));
 	snprintf(out->code, sizeof(out->code), "%s", member_text(row, "code"));
 	out->first = member_int(row, "first_letter");
+	out->is_paused = json_object_get(row, "paused") || strcmp(out->state, "paused") == 0;
 	return true;
 }
 

@@ -28,6 +28,7 @@ struct subject {
 	int64_t group, letter;
 	int64_t first;        /* the letter that came first, if the list knows it */
 	int64_t count;        /* open letters of the group */
+	bool is_paused;       /* also while its state is a worse word */
 };
 
 struct view_ops {

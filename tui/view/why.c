@@ -217,6 +217,7 @@ static bool why_subject(struct view *view, struct subject *out)
 	snprintf(out->table, sizeof(out->table), "%s", why->words.word[1]);
 	snprintf(out->state, sizeof(out->state), "%s", member_text(finding, "state"));
 	snprintf(out->code, sizeof(out->code), "%s", member_text(finding, "code"));
+	out->is_paused = json_object_get(finding, "paused") || strcmp(out->state, "paused") == 0;
 	return true;
 }
 
