@@ -84,9 +84,12 @@ def test_a_job_without_its_other_threads_has_not_begun():
         threads = Threads(home)
         test_jobs.create(home, test_jobs.feed_lines(0, 10))
         # The call's, the job's own; then the reader is missing, or the merger.
-        for left in (2, 3):
+        journal = os.path.join(home.state, "journal.jsonl")
+        for ended, left in enumerate((2, 3), 1):
             threads.leave(left)
             assert home.run("start", "shop", "--json").code in (0, 1)
+            # Whoever asks needs a thread too: the journal tells when it is over.
+            test_jobs.weir_until(lambda: open(journal).read().count('"job_needs_you"') == ended)
             threads.allow()
             test_jobs.weir_until(lambda: home.run("job", "show", "shop", "--json").last["state"] == "needs you")
             line = home.run("job", "show", "shop", "--json").last
