@@ -1,10 +1,12 @@
 """The screen tests' hands: a terminal with a program in it, keys by their names, screens compared with golden files."""
 import difflib
+import getpass
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.parse
 
@@ -26,18 +28,20 @@ KEYS = {
     "F1": "\033OP", "F2": "\033OQ", "F3": "\033OR", "F4": "\033OS", "F5": "\033[15~", "F10": "\033[21~", "F12": "\033[24~",
 }
 
-# What differs between two runs that are the same: each match is replaced by as many marks as it is wide, but for the signs
-# that show its form. Pattern, reason.
+# What differs between two runs that are the same: pattern, what stands for it, reason. None: as many marks as it is wide, but
+# for the signs that show its form. A text stands for what is of no fixed width, padded where the match ends in blanks.
 MASKS = [
-    (r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?", "a moment of this run"),
-    (r"\b\d\d:\d\d:\d\d(\.\d+)?Z?", "the clock, and the times of rows"),
-    (r"\b\d\d:\d\dZ?(?=\W|$)", "times without seconds"),
-    (r"~\d+(\.\d+)?[smhd]\d*[smhd]?", "the age of a number"),
-    (r"\b\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b", "a day of this run"),
-    (r"(?<=pid )\d+", "a process"),
-    (r"/tmp/weir-\w+", "the home of a test"),
+    (r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?", None, "a moment of this run"),
+    (r"\b\d\d:\d\d:\d\d(\.\d+)?Z?", None, "the clock, and the times of rows"),
+    (r"\b\d\d:\d\d(Z\b|(?=\W|$))", None, "times without seconds"),
+    (r"~\d+(\.\d+)?[smhd]\d*[smhd]?", None, "the age of a number"),
+    (r"\b\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b", None, "a day of this run"),
+    (r"(?<=pid )\d+", "PID", "a process"),
+    (r"weird [\d.]+ \(.*$", "weird VERSION", "version, commit and process, cut at the edge or not"),
+    (re.escape(tempfile.gettempdir()) + r"/weir-\w+", "/HOME", "the home of a test"),
+    (r"(?<= )%s(?= ) *" % re.escape(getpass.getuser()), "user", "who runs the tests"),
 ]
-KEPT_SIGNS = ":~-./ "
+KEPT_SIGNS = ":~-. "
 
 
 class Deadline(AssertionError):
@@ -66,12 +70,22 @@ def letter_of(number):
     return chr(ord("a") + number) if number < 26 else chr(ord("A") + number - 26)
 
 
-def mask(line):
-    def marks(match):
-        return "".join(c if c in KEPT_SIGNS else "#" for c in match.group())
+def marks_of(found, instead):
+    if instead is None:
+        return "".join(c if c in KEPT_SIGNS else "#" for c in found)
+    return instead.ljust(len(found)) if found.endswith(" ") else instead
 
-    for pattern, _ in MASKS:
-        line = re.sub(pattern, marks, line)
+
+def mask(line, also=None):
+    """The line with marks for what differs from run to run. `also`: a list of as many things, kept in step."""
+    for pattern, instead, _ in MASKS:
+        at = 0
+        while match := re.compile(pattern).search(line, at):
+            marks = marks_of(match.group(), instead)
+            line = line[: match.start()] + marks + line[match.end() :]
+            if also is not None:
+                also[match.start() : match.end()] = [also[match.start()]] * len(marks)
+            at = match.start() + len(marks)
     return line
 
 
@@ -117,30 +131,27 @@ class Picture:
 
     @property
     def masked(self):
-        return [mask(line) for line in self.lines]
+        return [mask(line).rstrip() for line in self.lines]
 
     def layers(self):
         """(lines of letters, lines that say what they mean)."""
         names, said, signs = roles(), {NO_LOOK: "."}, iter(LOOK_SIGNS)
-        meaning, lines = [], []
-        for row in self.rows:
-            for look in (cell.look for cell in row):
-                if look in said:
-                    continue
+        for look in (cell.look for row in self.rows for cell in row):
+            if look not in said:
                 fg, bg, attributes = look
                 is_role = FIRST_ROLE_COLOUR <= fg < FIRST_ROLE_COLOUR + len(names) and bg < 0 and not attributes
                 said[look] = letter_of(fg - FIRST_ROLE_COLOUR) if is_role else next(signs)
-                meaning.append("%s %s" % (said[look], say_look(look, names)))
-            lines.append(self._trimmed(row, said))
-        return lines, sorted(meaning)
+        lines = [self._letters(row, said) for row in self.rows]
+        return lines, sorted("%s %s" % (said[look], say_look(look, names)) for look in said if look != NO_LOOK)
 
     @staticmethod
-    def _trimmed(row, said):
-        """Letters of a row without those of ordinary blanks at its end."""
-        end = len(row)
-        while end and row[end - 1].text == " " and said[row[end - 1].look] in ".a":
-            end -= 1
-        return "".join(said[cell.look] for cell in row[:end])
+    def _letters(row, said):
+        """Letters of a row, one a column, without those of ordinary blanks at its end."""
+        cells = [(cell.text[:1] or "\0", said[cell.look]) for cell in row]
+        mask("".join(text for text, _ in cells), cells)
+        while cells and cells[-1][0] == " " and cells[-1][1] in ".a":
+            cells.pop()
+        return "".join(letter for _, letter in cells)
 
     def role_at(self, row, col):
         fg = self.rows[row][col].fg - FIRST_ROLE_COLOUR
@@ -259,6 +270,14 @@ class Terminal:
             if time.monotonic() > until:
                 raise Deadline("%s did not come; the screen:\n%s" % (wanted, "\n".join(picture.lines)))
 
+    def wait_shown(self, text, deadline_s=None):
+        """Until the text is on the screen, of a program that answers no sync: a shell, say."""
+        until = time.monotonic() + (deadline_s or DEADLINE_S)
+        while not any(text in line for line in self.picture().lines):
+            if time.monotonic() > until:
+                raise Deadline("%r did not come; the screen:\n%s" % (text, "\n".join(self.picture().lines)))
+            self.ask("more 200")
+
     def expect(self, name):
         """The screen is the golden one of that name and this size. WEIR_ACCEPT=1 records it anew."""
         compare("%s.%dx%d" % (name, self.cols, self.rows), self.picture().golden())
@@ -306,7 +325,7 @@ class Terminal:
             f.writelines("%8s %s\n" % (known[key], key) for key in sorted(known))
         return count
 
-    def assert_quiet(self, syncs=20):
+    def assert_quiet(self, syncs=3):
         """Nothing happens, so nothing is sent. Of a minute that ends meanwhile the clock tells: then it is tried again."""
         self.sync()
         for _ in range(3):
@@ -320,6 +339,10 @@ class Terminal:
             if before.lines == after.lines or before.masked != after.masked:
                 break
         raise AssertionError("%d bytes were sent for a screen on which nothing happens: %r" % (count, self.raw()[-count - 400 :]))
+
+
+def difference(expected, got, its_name, got_name):
+    return "\n".join(difflib.unified_diff(expected.splitlines(), got.splitlines(), its_name, got_name, n=1, lineterm=""))
 
 
 def compare(name, got):
@@ -339,7 +362,6 @@ def compare(name, got):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, name), "w") as f:
         f.write(got)
-    diff = difflib.unified_diff(expected.splitlines(), got.splitlines(), "golden/" + name, "the screen", n=1, lineterm="")
     raise AssertionError("the screen differs (WEIR_ACCEPT=1 records it; whole: build/test-logs/screens/%s)\n%s" % (
-        name, "\n".join(diff)))
+        name, difference(expected, got, "golden/" + name, "the screen")))
 

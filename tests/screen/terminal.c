@@ -42,7 +42,7 @@ static bool size_of(char **words, int *out_rows, int *out_cols)
 
 static int hex_digit(char c)
 {
-	const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
+	const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c >= 'A' && c <= 'F' ? c + ('a' - 'A') : c) : NULL;
 
 	return at ? (int)(at - digits) : -1;
 }
@@ -187,6 +187,17 @@ static const char *run_stall(int count, char **words)
 	return NULL;
 }
 
+/* more [MS]: waits until something has come, or for that long. */
+static const char *run_more(int count, char **words)
+{
+	int64_t until_ms = now_ms() + number_of(count, words, 0, DEADLINE_MS);
+	size_t before = pty.stream.total;
+
+	while (pty.stream.total == before && !pty_is_over(&pty) && now_ms() < until_ms)
+		pty_pump(&pty, 5, -1);
+	return NULL;
+}
+
 /* signal NAME: TERM, HUP, TSTP, ... to the child. */
 static const char *run_signal(int count, char **words)
 {
@@ -270,6 +281,7 @@ static const struct {
 	{ "bytes", 0, true, run_bytes },    { "stall", 1, false, run_stall },	{ "signal", 1, false, run_signal },
 	{ "close", 0, false, run_close },   { "wait", 0, true, run_wait },	{ "raw", 0, true, run_raw },
 	{ "modes", 0, true, run_modes },    { "pid", 0, true, run_pid },
+	{ "more", 0, false, run_more },
 };
 
 static const char *command_do(int count, char **words, bool *out_prints)

@@ -181,8 +181,10 @@ def test_a_hang_up_ends_the_program():
         assert t.wait() != 0
 
 
-def test_masks_keep_the_width():
-    line = "03:08:14Z ~1s  pid 4711 on 2026-01-02 03:04:05Z, 12 Aug"
+def test_masks_keep_the_width_or_give_a_fixed_one():
+    line = "03:08:14Z ~1s  on 2026-01-02 03:04:05Z, 12 Aug"
     masked = screen.mask(line)
     assert len(masked) == len(line) and not any(c.isdigit() for c in masked), masked
     assert screen.mask("shop.orders 4,187 rows") == "shop.orders 4,187 rows"
+    letters = list("aaaaaaabbbbbbaaa")
+    assert screen.mask("of pid 123456 ok", letters) == "of pid PID ok" and "".join(letters) == "aaaaaaabbbaaa"

@@ -217,6 +217,7 @@ static bool term_start(struct terminal *term, struct error *err)
 
 	unsetenv("LINES");
 	unsetenv("COLUMNS");
+	signals_keep_modes();
 	term->screen = newterm(term->name, stdout, stdin);
 	if (!term->screen)
 		return fail(err, ERROR_USAGE, "no_terminal", "the terminal '%s' does not start", term->name);

@@ -4,7 +4,9 @@
 
 #include "term/term.h"
 
-/* Handlers; `undo` is what a dying process sends to give the terminal back. Modes are those of this moment. */
+/* The terminal's modes of this moment are those it gets back. To be called before curses starts, which changes them. */
+void signals_keep_modes(void);
+/* Handlers; `undo` is what a dying process sends to give the terminal back. */
 bool signals_begin(const char *undo, size_t undo_len);
 void signals_end(void);
 void signals_stop_self(void); /* SIGTSTP; returns when it goes on */

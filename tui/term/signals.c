@@ -55,13 +55,17 @@ static bool pipe_open(void)
 	return signal_pipe[0] >= 0 || pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK) == 0;
 }
 
+void signals_keep_modes(void)
+{
+	have_modes = tcgetattr(STDIN_FILENO, &modes_before) == 0;
+}
+
 bool signals_begin(const char *undo, size_t undo_len)
 {
 	struct sigaction action = { .sa_handler = on_waited };
 
 	if (!pipe_open())
 		return false;
-	have_modes = tcgetattr(STDIN_FILENO, &modes_before) == 0;
 	farewell_len = (sig_atomic_t)(undo_len < sizeof(farewell) ? undo_len : 0);
 	memcpy(farewell, undo, (size_t)farewell_len);
 	for (size_t i = 0; i < sizeof(waited) / sizeof(*waited); i++)
