@@ -81,6 +81,8 @@ class Try(weir.Home):
 
     def judge(self, result, words, allowed):
         self.said.append("%s: exit %d %s" % (" ".join(words), result.code, result.err.decode(errors="replace")[-300:]))
+        if words[0] in ("pause", "resume", "merge") and len(words) > 2:
+            allowed = (*allowed, "table_unknown")  # it has not come yet
         if result.code not in (0, 1) or b'{"error"' in result.err:
             error = result.error
             assert error["code"] in allowed, (words, result)
