@@ -192,7 +192,7 @@ deps: ## install the packages that a build needs, if any is missing
 test-deps: deps
 	@tests/deps.sh $(PACKAGES) $(TEST_PACKAGES)
 
-demo: all ## replicate the bundled change stream into a local warehouse and show what happened
+demo: all ## replicate the bundled change stream into a local warehouse and open the console on it
 	@tests/demo/demo.sh $(abspath $(B))
 
 test: test-deps ## build every variant and run every test

@@ -1,6 +1,7 @@
 #!/bin/bash
 # demo.sh BUILD: replicates the bundled change stream through the real engine into the local warehouse, and shows what
-# arrived, what did not, and why. On a terminal it takes DEMO_SECONDS (default 90); without one, no longer than it must.
+# arrived, what did not, and why. On a terminal it takes DEMO_SECONDS (default 90) and opens the console on it, and leaving the
+# console drains the job; without one it takes no longer than it must.
 # Its home is WEIR_HOME or build/demo; there it makes the job `demo` and the datasets `shop` and `shop_log` anew.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,6 +22,8 @@ job=$build/demo-job # the job file and its feed; they stay, so that the job can 
 end_engine() {
 	local status
 	status=$("$weir" engine status --json 2>/dev/null) || return 0
+	# A demo whose terminal was lost goes on; that job is ours.
+	"$weir" drain demo >/dev/null 2>&1 && status=$("$weir" engine status --json 2>/dev/null)
 	case $status in
 	*'"running_jobs":0'*) ;;
 	*) complain "another job runs in '$WEIR_HOME'; drain it (weir engine stop), or set WEIR_HOME to another folder" ;;
@@ -77,6 +80,11 @@ pace() {
 	[ "$seconds" -gt 0 ] && echo $(((messages + seconds - 1) / seconds)) || echo 0
 }
 
+# A terminal that cannot move its cursor gets a line that counts.
+has_console() {
+	[ -t 0 ] && [ -t 1 ] && [ "${TERM:-dumb}" != dumb ]
+}
+
 replicate() {
 	local args=(demo.json --until-idle)
 	if [ -t 1 ]; then
@@ -84,14 +92,47 @@ replicate() {
 		args+=(--pace "$paced")
 	fi
 	echo "\$ weir run ${args[*]}"
-	# An interrupt is the engine's: it drains the job, and the rest is shown as far as it came.
-	exec 3>&1
-	trap : INT
-	result=$(trap : INT; cd "$job" && "$weir" run "${args[@]}" | (trap '' INT; tee /dev/fd/3); exit "${PIPESTATUS[0]}")
+	if has_console; then
+		replicate_in_console "${args[@]}"
+	else
+		replicate_in_lines "${args[@]}"
+	fi
 	# 1 only says that something needs you: the demo has dead letters.
 	[ $? -le 1 ] || complain "the job failed"
+}
+
+# An interrupt is the engine's: it drains the job, and the rest is shown as far as it came.
+replicate_in_lines() {
+	local status
+	exec 3>&1
+	trap : INT
+	result=$(trap : INT; cd "$job" && "$weir" run "$@" | (trap '' INT; tee /dev/fd/3); exit "${PIPESTATUS[0]}")
+	status=$?
 	exec 3>&-
 	trap - INT
+	return "$status"
+}
+
+# The job runs in the engine whatever the console does; who leaves before its end has seen enough, and it is drained.
+replicate_in_console() {
+	local run status
+	"$weir" engine start >/dev/null || complain "the engine does not start"
+	(cd "$job" && exec "$weir" run "$@") </dev/null >"$job/run.out" 2>"$job/run.err" &
+	run=$!
+	# The first screen has the job on it.
+	until "$weir" job show demo >/dev/null 2>&1 || ! kill -0 "$run" 2>/dev/null; do
+		sleep 0.05
+	done
+	"$weir"
+	status=$?
+	"$weir" drain demo >/dev/null 2>&1
+	wait "$run"
+	set -- $?
+	[ "$status" -eq 0 ] || complain "the console ended with status $status" "$status"
+	[ "$1" -le 1 ] || cat "$job/run.err" >&2
+	result=$(cat "$job/run.out")
+	echo "$result"
+	return "$1"
 }
 
 # The table with the most letters. The demo's own tables have plain names, which need no JSON reader.

@@ -1,9 +1,13 @@
 """`make demo` as a newcomer sees it: tests/demo/demo.sh in a home of its own, without a terminal and in one."""
+import fcntl
 import os
 import pty
 import re
+import select
 import sqlite3
+import struct
 import subprocess
+import termios
 import time
 
 import weir
@@ -18,22 +22,41 @@ def demo(home, **env):
     return weir.Result(p.returncode, p.stdout, p.stderr)
 
 
-def in_terminal(home, seconds):
-    """The demo in a terminal of its own: exit status and what it wrote there."""
-    pid, fd = pty.fork()
-    if pid == 0:
-        os.execve(DEMO, [DEMO, home.build], dict(home.env, DEMO_SECONDS=str(seconds), TERM="xterm", LC_ALL="C", NO_COLOR="1"))
-    out = b""
-    while True:
+class Terminal:
+    """The demo in a terminal of its own."""
+
+    def __init__(self, home, seconds, term):
+        self.out = b""
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("4H", 24, 100, 0, 0))
+            os.execve(DEMO, [DEMO, home.build], dict(home.env, DEMO_SECONDS=str(seconds), TERM=term, LC_ALL="C", NO_COLOR="1"))
+
+    def read(self):
+        """What comes next; false: the other end has closed."""
         try:
-            piece = os.read(fd, 65536)
-        except OSError:  # the other end has closed
-            break
-        if not piece:
-            break
-        out += piece
-    os.close(fd)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), out.decode("ascii")
+            piece = os.read(self.fd, 65536)
+        except OSError:
+            return False
+        self.out += piece
+        return bool(piece)
+
+    def read_until(self, wanted):
+        """Until the text comes, from here on."""
+        begin, until = len(self.out), time.monotonic() + 60
+        while wanted not in self.out[begin:]:
+            left = until - time.monotonic()
+            assert left > 0 and select.select([self.fd], [], [], left)[0] and self.read(), self.out[-3000:]
+
+    def send(self, data):
+        os.write(self.fd, data)
+
+    def end(self):
+        """Reads to the end; exit status and all that was written."""
+        while self.read():
+            pass
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1]), self.out.decode("ascii")
 
 
 def last_lines(home, lines):
@@ -121,11 +144,11 @@ def test_demo_does_not_disturb_a_running_job():
         assert home.run("engine", "status", "--json").last["running_jobs"] == 1
 
 
-def test_demo_in_a_terminal_is_paced_and_shows_a_live_line():
+def test_demo_in_a_poor_terminal_is_paced_and_shows_a_live_line():
     with weir.Home() as home:
         plain = last_lines(home, demo(home).out.decode().splitlines())
         began = time.monotonic()
-        code, out = in_terminal(home, 3)
+        code, out = Terminal(home, 3, "dumb").end()
         assert code == 0, out[-2000:]
         assert time.monotonic() - began >= 2.5
         live = [line for line in re.split(r"[\r\n]+", out) if line.startswith("demo: received ")]
@@ -133,4 +156,57 @@ def test_demo_in_a_terminal_is_paced_and_shows_a_live_line():
         assert len(seen) >= 4 and seen == sorted(seen) and seen[-1] == plain[0], seen
         assert all(len(line) <= 79 for line in live) and "\033" not in out
         assert last_lines(home, out.replace("\r\n", "\n").splitlines()) == plain
+        no_engine(home)
+
+
+def synced(terminal, token):
+    """Keys so far are handled and the screen shows what came of them."""
+    terminal.send(b"\033]7717;" + token + b"\a")
+    terminal.read_until(b"\033]7717;" + token + b"\a")
+
+
+def console_of(home, seconds):
+    terminal = Terminal(home, seconds, "xterm")
+    terminal.read_until(b"\033[?2004h")
+    synced(terminal, b"begin")
+    return terminal
+
+
+def test_demo_in_a_terminal_opens_the_console_and_leaving_it_drains_the_job():
+    with weir.Home() as home:
+        terminal = console_of(home, 600)
+        screen = terminal.out[terminal.out.index(b"\033[?2004h"):]
+        assert b"demo" in screen and b"no job yet" not in screen, screen
+        assert home.run("engine", "status", "--json").last["running_jobs"] == 1
+        terminal.send(b"q")
+        code, out = terminal.end()
+        assert code == 0, out[-2000:]
+        # Of 600 s only some were taken: the rest waits for the next run.
+        found = BALANCED.fullmatch(out.replace("\r\n", "\n").splitlines()[-2])
+        assert found and int(found.group(1)) < 4000, out[-2000:]
+        assert out.splitlines()[-1] == "tables: " + home.warehouse()
+        no_engine(home)
+
+
+def test_demo_whose_stream_ends_while_the_console_is_open_shows_all_of_it():
+    with weir.Home() as home:
+        plain = last_lines(home, demo(home).out.decode().splitlines())
+        terminal = console_of(home, 2)
+        while home.run("engine", "status", "--json").last["running_jobs"]:
+            synced(terminal, b"again")
+        terminal.send(b"q")
+        code, out = terminal.end()
+        assert code == 0, out[-2000:]
+        assert last_lines(home, out.replace("\r\n", "\n").splitlines()) == plain
+        no_engine(home)
+
+
+def test_demo_takes_over_from_one_whose_terminal_was_lost():
+    with weir.Home() as home:
+        terminal = console_of(home, 600)
+        os.close(terminal.fd)
+        os.waitpid(terminal.pid, 0)
+        r = demo(home)
+        assert r.code == 0 and not r.err, r
+        last_lines(home, r.out.decode().splitlines())
         no_engine(home)
