@@ -28,7 +28,8 @@ struct overview {
 	struct row *rows;
 	size_t count, room, folded;
 	unsigned generation, seen;
-	bool is_unfolded, was_trouble;
+	bool is_unfolded;
+	bool is_placed; /* the cursor was put on the worst table, or somebody moved it */
 };
 
 enum column { STATE, NAME, LAG, IN, OUT, ERRORS, LETTERS, PARKED, SINCE, REASON };
@@ -98,6 +99,8 @@ static void job_reason(const json_t *job, struct text *out)
 	}
 	if (*reason)
 		text_add(out, reason);
+	else if (!all)
+		text_add(out, "no message yet");
 	else if (bad)
 		text_add_format(out, "%zu of %zu tables not ok", bad, all);
 	else
@@ -209,6 +212,20 @@ static struct list_source source_of(const struct view *view, const struct glance
 		                     .key = row_key, .role = cell_role, .generation = overview->generation };
 }
 
+/* It starts on the worst table, so that Enter is why and f the first bad event. */
+static void cursor_place(struct overview *overview, const struct list_source *source)
+{
+	if (overview->is_placed || !overview->count)
+		return;
+	overview->is_placed = true;
+	for (size_t i = 0; i < overview->count; i++) {
+		if (overview->rows[i].table && !is_fine(state_of(&overview->rows[i]))) {
+			list_select_row(overview->list, source, i);
+			return;
+		}
+	}
+}
+
 /* The rows point into the answer, which the next step of the model may replace: made anew before each use. */
 static struct list_source rows_now(struct view *view, struct glance *glance)
 {
@@ -219,6 +236,7 @@ static struct list_source rows_now(struct view *view, struct glance *glance)
 	struct list_source source = source_of(view, glance);
 
 	list_update(overview->list, &source);
+	cursor_place(overview, &source);
 	return source;
 }
 
