@@ -87,14 +87,21 @@ static bool contains_in_order(const struct term *term, const char *text, int64_t
 	return !*word;
 }
 
+/* The library tries every beginning in turn, each up to the end of the text: a few beginnings at a time, so that a long
+ * text is given up as soon as the budget is used, not when all of them have been tried. */
 static bool matches(const struct term *term, const char *text, int64_t *cpu_ns)
 {
-	int64_t since = filter_cpu_ns();
-	regmatch_t within = { 0, (regoff_t)strnlen(text, REGEX_TEXT_BYTES_MAX) };
-	bool holds = regexec(&term->regex, text, 1, &within, REG_STARTEND) == 0;
+	regex_t regex = term->regex; /* the library's search takes it as not const */
+	int len = (int)strnlen(text, REGEX_TEXT_BYTES_MAX), found = -1;
 
-	*cpu_ns += filter_cpu_ns() - since;
-	return holds;
+	for (int from = 0; from <= len && found == -1 && *cpu_ns <= REGEX_CPU_NS_MAX; from += REGEX_BEGINNINGS) {
+		int64_t since = filter_cpu_ns();
+		int last = from + REGEX_BEGINNINGS - 1 < len ? REGEX_BEGINNINGS - 1 : len - from;
+
+		found = (int)re_search(&regex, text, len, from, last, NULL);
+		*cpu_ns += filter_cpu_ns() - since;
+	}
+	return found >= 0;
 }
 
 static bool (*const text_holds[])(const struct term *, const char *, int64_t *) = {

@@ -7,7 +7,7 @@
  *   !word             does not hold;  ~word  its letters in that order
  *   "two words"       a text with blanks; a regex may have some, and writes a slash as \/
  *
- * A regex is case-sensitive and looks at the first 64 KiB of a field. Units: ms s m h d w, k M G (thousands).
+ * A regex is case-sensitive and looks at the first 16 KiB of a field. Units: ms s m h d w, k M G (thousands).
  */
 #ifndef WEIR_TUI_MODEL_FILTER_H
 #define WEIR_TUI_MODEL_FILTER_H

@@ -118,7 +118,7 @@ bool filter_regex(struct filter *filter, struct term *term, size_t column, struc
 
 	if (!is_allowed(term->word, column, err))
 		return false;
-	status = regcomp(&term->regex, term->word, REG_EXTENDED);
+	status = regcomp(&term->regex, term->word, REG_EXTENDED | REG_NOSUB);
 	*filter->cpu_ns += filter_cpu_ns() - since;
 	if (status) {
 		regerror(status, &term->regex, why, sizeof(why));
