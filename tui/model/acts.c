@@ -44,7 +44,29 @@ static void act_end(struct act *act)
 {
 	act->is_done = true;
 	act->ended_ms = clock_mono_ms();
-	json_object_del(act->lines, "call");
+}
+
+/* "nothing was done" is certain: it never left. */
+static void act_refuse(struct act *act, const struct error *why)
+{
+	json_array_clear(act->lines);
+	act->error = *why;
+	because(&act->error, "nothing was done");
+	act_end(act);
+}
+
+bool acts_refuse(struct model *model, const struct error *why)
+{
+	bool has_any = false;
+
+	for (; model->act_next < model->act_count; model->act_next++) {
+		struct act *act = act_of(model, model->act_next + 1);
+
+		if (act && !act->is_done)
+			act_refuse(act, why);
+		has_any = true;
+	}
+	return has_any;
 }
 
 /* What is still to be sent waits in `lines` as {"call","args"}. */
@@ -61,11 +83,8 @@ unsigned model_act(struct model *model, const char *line, const char *call, json
 	act->lines = json_pack("[{s:s, s:o}]", "call", call, "args", args ? args : json_object());
 	act->begun_ms = clock_mono_ms();
 	act->begun_us = clock_utc_us();
-	if (model->lanes[LANE_ACT].wire && wire_state(model->lanes[LANE_LOOK].wire) == WIRE_OFF) {
-		act->error = *wire_error(model->lanes[LANE_LOOK].wire);
-		json_array_clear(act->lines);
-		act_end(act);
-	}
+	if (wire_state(model->lanes[LANE_LOOK].wire) == WIRE_OFF)
+		acts_refuse(model, wire_error(model->lanes[LANE_LOOK].wire));
 	return model->act_count;
 }
 
@@ -73,17 +92,24 @@ bool acts_send(struct model *model)
 {
 	for (; model->act_next < model->act_count; model->act_next++) {
 		struct act *act = act_of(model, model->act_next + 1);
+		struct error too_long = { 0 };
 		json_t *call;
 
 		if (!act || act->is_done)
 			continue;
 		call = json_incref(json_array_get(act->lines, 0));
 		json_array_clear(act->lines);
-		act->is_sent = true;
-		model->lanes[LANE_ACT].act = ++model->act_next;
-		lane_call(model, &model->lanes[LANE_ACT], PENDING_ACT, json_string_value(json_object_get(call, "call")),
-		          json_incref(json_object_get(call, "args")));
+		act->is_sent = lane_call(model, &model->lanes[LANE_ACT], PENDING_ACT,
+		                         json_string_value(json_object_get(call, "call")),
+		                         json_incref(json_object_get(call, "args")));
 		json_decref(call);
+		model->lanes[LANE_ACT].act = model->act_next + 1;
+		if (!act->is_sent) {
+			fail(&too_long, ERROR_USAGE, "frame_too_long", "the call is longer than %u bytes", FRAME_BYTES_MAX);
+			act_refuse(act, &too_long);
+			continue;
+		}
+		model->act_next++;
 		return true;
 	}
 	return false;

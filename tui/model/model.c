@@ -32,8 +32,11 @@ bool lane_call(struct model *model, struct lane_state *lane, enum pending pendin
 	lane->id = ++model->last_id;
 	lane->pending = pending;
 	lane->is_cancelled = false;
-	return wire_put(lane->wire, json_pack("{s:I, s:s, s:o}", "id", lane->id, "call", call, "args",
-	                                      args ? args : json_object()));
+	if (wire_put(lane->wire, json_pack("{s:I, s:s, s:o}", "id", lane->id, "call", call, "args",
+	                                   args ? args : json_object())))
+		return true;
+	lane->pending = PENDING_NONE; /* nothing went, so nothing will come */
+	return false;
 }
 
 /* Letters and acts get their session when there is something for it. */
@@ -130,17 +133,24 @@ static void lane_ask(struct model *model, int index, int64_t now_ms)
 		query_send(model, (enum lane)index, now_ms);
 }
 
+/* What was put goes at once; what came meanwhile waits for the next step. */
+static void lane_send(struct wire *wire, int64_t now_ms)
+{
+	if (wire_state(wire) != WIRE_OFF && wire_wants_out(wire))
+		wire_step(wire, now_ms);
+}
+
 static bool lane_step(struct model *model, int index, int64_t now_ms)
 {
 	struct lane_state *lane = &model->lanes[index];
 	bool changed;
 	json_t *frame;
+	int tries;
 
 	if (!lane_is_used(model, index))
 		return false;
+	tries = wire_tries(lane->wire);
 	changed = wire_step(lane->wire, now_ms);
-	if (wire_state(lane->wire) == WIRE_OFF || lane->connections != wire_connections(lane->wire))
-		lane_lost(model, lane);
 	if (wire_state(lane->wire) == WIRE_READY && lane->connections != wire_connections(lane->wire))
 		lane_begin(model, index);
 	while ((frame = wire_take(lane->wire))) {
@@ -150,9 +160,12 @@ static bool lane_step(struct model *model, int index, int64_t now_ms)
 		json_decref(frame);
 		lane_ask(model, index, now_ms);
 	}
+	if (wire_state(lane->wire) == WIRE_OFF)
+		lane_lost(model, lane);
+	if (index == LANE_ACT && wire_tries(lane->wire) > tries)
+		acts_refuse(model, wire_error(lane->wire));
 	lane_ask(model, index, now_ms);
-	if (wire_wants_out(lane->wire))
-		wire_step(lane->wire, now_ms);
+	lane_send(lane->wire, now_ms);
 	return changed;
 }
 
@@ -160,8 +173,12 @@ bool model_step(struct model *model, int64_t now_ms)
 {
 	bool changed = false;
 
+	model->now_ms = now_ms;
 	for (int i = 0; i < LANES; i++)
 		changed |= lane_step(model, i, now_ms);
+	/* An act that waited must not be done minutes later, when the engine is back and nobody expects it. */
+	if (wire_state(model->lanes[LANE_LOOK].wire) == WIRE_OFF)
+		changed |= acts_refuse(model, wire_error(model->lanes[LANE_LOOK].wire));
 	return changed;
 }
 
@@ -186,7 +203,10 @@ int64_t model_poll(const struct model *model, struct pollfd fds[MODEL_FDS])
 		if (wire_state(lane->wire) == WIRE_READY && lane->pending == PENDING_NONE)
 			due = earlier(due, query_due_ms(model, (enum lane)i, now_ms));
 	}
-	return wire_state(model->lanes[LANE_LOOK].wire) == WIRE_READY ? earlier(due, model->pinged_ms + PING_MS) : due;
+	/* A ping that waits for an answer that is slow is not due: it would keep us running. */
+	return wire_state(model->lanes[LANE_LOOK].wire) == WIRE_READY && model->lanes[LANE_LOOK].pending == PENDING_NONE ?
+		       earlier(due, model->pinged_ms + PING_MS) :
+		       due;
 }
 
 void model_cancel(struct model *model)

@@ -9,7 +9,8 @@
 #define TOPICS_MAX 32
 #define ASK_AGAIN_MS 1000 /* the same question */
 #define PING_MS 2000
-#define FRAMES_KEPT 2     /* a question that so many frames did not ask is forgotten */
+#define FRAMES_KEPT 2     /* a question that so many frames did not ask is forgotten, */
+#define ASKED_KEPT_MS 2000 /* but not sooner: keys ask between frames, and the answer must be there for the next key */
 
 struct query {
 	enum lane lane;
@@ -19,7 +20,8 @@ struct query {
 	json_t *incoming;      /* lines of the answer that is under way */
 	bool incoming_is_cut;
 	bool is_stale, is_forced;
-	int64_t asked_ms;
+	int64_t asked_ms;      /* of the engine */
+	int64_t wanted_ms;     /* by a view or a key */
 	unsigned long frame;   /* that asked last */
 };
 
@@ -41,6 +43,7 @@ struct model {
 	struct query *queries[QUERIES_MAX];
 	size_t query_count;
 	unsigned long frame;
+	int64_t now_ms;        /* of the last step */
 	json_int_t last_id;
 
 	char *subscribed[TOPICS_MAX];
@@ -58,6 +61,8 @@ struct model {
 bool acts_send(struct model *model);
 void acts_line(struct model *model, struct lane_state *lane, json_t *frame);
 void acts_end(struct model *model, struct lane_state *lane, const json_t *frame);
+/* Acts that have not been sent end with the error; true: there were some. */
+bool acts_refuse(struct model *model, const struct error *why);
 void acts_lost(struct model *model, struct lane_state *lane);
 void acts_free(struct model *model);
 

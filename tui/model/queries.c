@@ -1,7 +1,6 @@
 /* Questions: who asked for what, how old the answer is, and when to ask again. */
 #include "model/model_private.h"
 #include "base/arena.h"
-#include "base/clock.h"
 
 #include <stdlib.h>
 
@@ -78,6 +77,7 @@ const struct answer *model_ask(struct model *model, enum lane lane, const char *
 	}
 	query->lane = lane;
 	query->frame = model->frame;
+	query->wanted_ms = model->now_ms;
 	return &query->answer;
 }
 
@@ -85,7 +85,9 @@ void model_frame_done(struct model *model)
 {
 	model->frame++;
 	for (size_t i = 0; i < model->query_count;) {
-		if (model->queries[i]->frame + FRAMES_KEPT < model->frame)
+		const struct query *query = model->queries[i];
+
+		if (query->frame + FRAMES_KEPT < model->frame && query->wanted_ms + ASKED_KEPT_MS <= model->now_ms)
 			query_drop(model, i);
 		else
 			i++;
@@ -149,11 +151,15 @@ bool query_send(struct model *model, enum lane lane, int64_t now_ms)
 
 		if (at < 0 || at > now_ms)
 			continue;
-		if (!lane_call(model, state, PENDING_QUERY, query->call, json_incref(query->args)))
-			return false;
-		state->query = query;
-		query->asked_ms = now_ms;
 		query->is_stale = query->is_forced = false;
+		query->asked_ms = now_ms;
+		if (!lane_call(model, state, PENDING_QUERY, query->call, json_incref(query->args))) {
+			fail(&query->answer.error, ERROR_USAGE, "frame_too_long", "the call is longer than %u bytes",
+			     FRAME_BYTES_MAX);
+			query->answer.is_known = true;
+			continue;
+		}
+		state->query = query;
 		query->answer.is_asking = true;
 		json_decref(query->incoming);
 		query->incoming = json_array();

@@ -22,6 +22,7 @@ struct wire {
 	size_t sent;            /* of out */
 	char *in;               /* FRAME_BYTES_MAX + 2 */
 	size_t used, taken;     /* bytes in it; bytes of frames handed out */
+	bool has_ended;         /* the other side has closed; what it said before is still to be read */
 	int64_t due_ms, greeted_ms, lost_ms;
 	int tries;
 	unsigned connections;
@@ -114,6 +115,7 @@ static void wire_lose(struct wire *wire, int64_t now_ms)
 	wire->in = NULL;
 	wire->fd = -1;
 	wire->used = wire->taken = wire->sent = 0;
+	wire->has_ended = false;
 	text_clear(wire->out);
 	if (wire->state == WIRE_READY || !wire->lost_ms)
 		wire->lost_ms = now_ms;
@@ -144,7 +146,10 @@ static void wire_connect(struct wire *wire, int64_t now_ms)
 		}
 	}
 	memset(&wire->error, 0, sizeof(wire->error));
-	fail_errno(&wire->error, errno, "no engine answers");
+	if (errno == EACCES || errno == EPERM)
+		fail_errno(&wire->error, errno, "the engine's socket is closed to this user");
+	else
+		fail(&wire->error, ERROR_UNREACHABLE, "engine_not_running", "no engine answers: %s", strerror(errno));
 	wire_lose(wire, now_ms);
 }
 
@@ -208,20 +213,39 @@ static json_t *next_frame(struct wire *wire, bool *out_is_bad)
 	}
 	frame = json_loadb(begin, (size_t)(newline - begin), JSON_ALLOW_NUL, NULL);
 	wire->taken += (size_t)(newline - begin) + 1;
-	*out_is_bad = !json_is_object(frame);
-	return frame;
+	if (json_is_object(frame))
+		return frame;
+	*out_is_bad = true;
+	json_decref(frame);
+	return NULL;
 }
 
-static bool is_hello(struct wire *wire, const json_t *frame, int64_t now_ms)
+/* Why this is no hello that can be talked with; it says so in the error. */
+static bool is_refused(struct wire *wire, const json_t *frame)
+{
+	const json_t *hello = json_object_get(frame, "hello");
+	json_int_t protocol = json_integer_value(json_object_get(hello, "protocol"));
+
+	memset(&wire->error, 0, sizeof(wire->error));
+	if (!hello && json_is_object(json_object_get(frame, "error")))
+		error_from_json(json_object_get(frame, "error"), &wire->error);
+	else if (!hello)
+		fail(&wire->error, ERROR_BUG, "bad_answer", "the engine answered the hello with something else");
+	else if (protocol != PROTOCOL_VERSION)
+		fail(&wire->error, ERROR_UNREACHABLE, "protocol_differs", "the engine speaks protocol %lld, this program %d",
+		     (long long)protocol, PROTOCOL_VERSION);
+	return wire->error.kind != ERROR_NONE;
+}
+
+static void greeted(struct wire *wire, const json_t *frame, int64_t now_ms)
 {
 	const json_t *hello = json_object_get(frame, "hello");
 	const char *access = json_string_value(json_object_get(hello, "access"));
 	const char *program = json_string_value(json_object_get(hello, "program"));
 
-	if (!hello) {
-		error_from_json(json_object_get(frame, "error"), &wire->error);
+	if (is_refused(wire, frame)) {
 		wire_lose(wire, now_ms);
-		return false;
+		return;
 	}
 	wire->access = VIEW;
 	for (enum access a = VIEW; a <= ADMIN; a++) {
@@ -233,34 +257,54 @@ static bool is_hello(struct wire *wire, const json_t *frame, int64_t now_ms)
 	wire->connections++;
 	wire->tries = 0;
 	wire->lost_ms = 0;
-	memset(&wire->error, 0, sizeof(wire->error));
-	return true;
+}
+
+static void wire_fail(struct wire *wire, enum error_kind kind, const char *code, const char *message, int64_t now_ms)
+{
+	fail(&wire->error, kind, code, "%s", message);
+	wire_lose(wire, now_ms);
+}
+
+/* Nothing more to read: either it has ended, or what came is no frame. */
+static void wire_dry(struct wire *wire, bool is_bad, int64_t now_ms)
+{
+	if (is_bad)
+		wire_fail(wire, ERROR_BUG, "bad_answer", "the engine sent what is no frame", now_ms);
+	else if (wire->has_ended)
+		wire_fail(wire, ERROR_UNREACHABLE, "connection_lost", "the engine closed the connection", now_ms);
+}
+
+static void greet_step(struct wire *wire, int64_t now_ms)
+{
+	bool is_bad;
+	json_t *frame = next_frame(wire, &is_bad);
+
+	if (frame)
+		greeted(wire, frame, now_ms);
+	else if (is_bad || wire->has_ended)
+		wire_dry(wire, is_bad, now_ms);
+	else if (now_ms >= wire->greeted_ms + HELLO_WAIT_MS)
+		wire_fail(wire, ERROR_UNREACHABLE, "engine_not_running", "the engine does not answer the hello", now_ms);
+	json_decref(frame);
 }
 
 bool wire_step(struct wire *wire, int64_t now_ms)
 {
 	enum wire_state before = wire->state;
-	bool came = false, is_bad;
-	json_t *frame;
+	bool came = false;
 
 	if (wire->state == WIRE_OFF && now_ms >= wire->due_ms)
 		wire_connect(wire, now_ms);
 	if (wire->fd < 0)
 		return wire->state != before;
-	if (!wire_send(wire) || !wire_receive(wire, &came)) {
-		fail(&wire->error, ERROR_UNREACHABLE, "connection_lost", "the engine closed the connection");
-		wire_lose(wire, now_ms);
-		return true;
+	/* Whom the engine sends away it does not hear, but it has said why: read also when nothing can be sent. */
+	wire->has_ended |= !wire_send(wire);
+	wire->has_ended |= !wire_receive(wire, &came);
+	if (wire->state == WIRE_GREETING) {
+		greet_step(wire, now_ms);
+		return wire->state != before;
 	}
-	if (wire->state != WIRE_GREETING)
-		return came;
-	frame = next_frame(wire, &is_bad);
-	if (frame)
-		is_hello(wire, frame, now_ms);
-	else if (is_bad || now_ms >= wire->greeted_ms + HELLO_WAIT_MS)
-		wire_lose(wire, now_ms);
-	json_decref(frame);
-	return wire->state != before;
+	return came || wire->has_ended;
 }
 
 json_t *wire_take(struct wire *wire)
@@ -268,9 +312,7 @@ json_t *wire_take(struct wire *wire)
 	bool is_bad;
 	json_t *frame = wire->state == WIRE_READY ? next_frame(wire, &is_bad) : NULL;
 
-	if (frame || wire->state != WIRE_READY || !is_bad)
-		return frame;
-	fail(&wire->error, ERROR_BUG, "bad_answer", "the engine sent what is no frame");
-	wire_lose(wire, clock_mono_ms());
-	return NULL;
+	if (!frame && wire->state == WIRE_READY)
+		wire_dry(wire, is_bad, clock_mono_ms());
+	return frame;
 }

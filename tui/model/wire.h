@@ -19,7 +19,8 @@ bool wire_wants_out(const struct wire *wire);
 /* When to step though nothing came, or -1. */
 int64_t wire_due_ms(const struct wire *wire);
 
-/* Connects when it is time, sends, receives. True: something changed. */
+/* Connects when it is time, sends, receives. True: something changed. Take all frames after it: what the engine said before
+ * it closed is handed out first, and only then the wire is off. */
 bool wire_step(struct wire *wire, int64_t now_ms);
 /* The next frame that is no hello, or NULL; the caller owns it. */
 json_t *wire_take(struct wire *wire);

@@ -44,11 +44,11 @@ static void selection_keep(struct list *list, const struct list_source *source)
 			return;
 		}
 	}
+	if (!list->shown)
+		return; /* a filter on its way to the right word: what was selected is so again when it is shown */
 	if (list->place >= list->shown)
-		list->place = list->shown ? list->shown - 1 : 0;
-	list->key[0] = '\0';
-	if (list->shown)
-		source->key(source->context, list->order[list->place], list->key);
+		list->place = list->shown - 1;
+	source->key(source->context, list->order[list->place], list->key);
 }
 
 void list_update(struct list *list, const struct list_source *source)

@@ -12,7 +12,7 @@
 #include "term/canvas.h"
 
 #define LIST_COLUMNS_MAX 16
-#define LIST_KEY_BYTES 160
+#define LIST_KEY_BYTES 400 /* a job (63) and a table (300): names that differ at their end are two rows */
 #define LIST_MARKS_MAX 10000
 
 struct list_column {
