@@ -148,9 +148,10 @@ class Picture:
     def _letters(row, said):
         """Letters of a row, one a column, without those of ordinary blanks at its end."""
         cells = [(cell.text[:1] or "\0", said[cell.look]) for cell in row]
-        mask("".join(text for text, _ in cells), cells)
+        # Without the blanks first: a mask that reaches to the end of a line must not take them for text.
         while cells and cells[-1][0] == " " and cells[-1][1] in ".a":
             cells.pop()
+        mask("".join(text for text, _ in cells), cells)
         return "".join(letter for _, letter in cells)
 
     def role_at(self, row, col):
