@@ -1,13 +1,12 @@
 /*
  * weir: the command line and the console, clients of the engine's socket. It runs no
- * pipeline and links no SQLite. Without a command on a terminal it is the console.
+ * pipeline and links no SQLite. Without a command it is the console.
  */
 #include "cli/cli.h"
 #include "console/app.h"
 
 #include <locale.h>
 #include <signal.h>
-#include <unistd.h>
 
 static const struct {
 	const char *flag;
@@ -44,17 +43,20 @@ static bool is_console(struct console_wishes *wishes, int argc, char **argv)
 		argc -= taken;
 		argv += taken;
 	}
-	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	return true;
 }
 
 static int run_console(const struct console_wishes *wishes)
 {
 	struct client_hooks hooks = { 0 };
 	struct error err = { 0 };
-	struct home *home = home_find(&err);
 	struct client *client;
+	struct home *home;
 	int status;
 
+	if (!term_is_there(&err)) /* before an engine is started for it */
+		return cli_fail(&err);
+	home = home_find(&err);
 	if (!home)
 		return cli_fail(&err);
 	client = client_open_or_start(home, &hooks, &err);

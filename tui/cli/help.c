@@ -136,11 +136,7 @@ int cli_help(int argc, char **argv)
 	}
 	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) && print_group(stdout, argv[0]))
 		return 0;
-	if (argc > 0)
-		return unknown(argc, argv);
-	fprintf(stderr, "weir: the console does not exist yet; these commands do:\n\n");
-	print_all(stderr);
-	return 2;
+	return unknown(argc, argv);
 }
 
 static void print_list(const char *title, const char *lines)

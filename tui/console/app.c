@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "console/console_private.h"
 #include "console/files.h"
+#include "view/totals.h"
 #include "widget/chart.h"
 
 #include <errno.h>
@@ -201,7 +202,11 @@ static void take_signals(struct console *console)
 
 	if (signals & (SIGNAL_END | SIGNAL_HANGUP))
 		console->is_ending = true;
-	if (signals & (SIGNAL_RESIZE | SIGNAL_CONTINUE) && term_resize(console->term))
+	if (signals & SIGNAL_STOP)
+		term_suspend(console->term);
+	else if (signals & SIGNAL_CONTINUE)
+		term_continue(console->term);
+	if (signals & (SIGNAL_STOP | SIGNAL_CONTINUE) || (signals & SIGNAL_RESIZE && term_resize(console->term)))
 		console->is_dirty = true;
 }
 
@@ -257,6 +262,15 @@ static void loop(struct console *console)
 /*
  * Begin and end.
  */
+/* Each is kept for :messages; the last stands in the status row. */
+static void notes_say(struct console *console, const char *notes)
+{
+	for (; *notes; notes += strcspn(notes, "\n"), notes += *notes == '\n') {
+		if (*notes != '\n')
+			console_say(console, "%.*s", (int)strcspn(notes, "\n"), notes);
+	}
+}
+
 static bool console_begin(struct console *console, struct error *err)
 {
 	struct term_wishes wishes = { .no_color = console->wishes->no_color, .ascii = console->wishes->ascii };
@@ -276,18 +290,34 @@ static bool console_begin(struct console *console, struct error *err)
 	engine_name(console->home, console->name, sizeof(console->name));
 	console->was_blind = true;
 	console->blind_ms = console->now_ms;
-	if (notes->len)
-		console_say(console, "%.*s", (int)strcspn(notes->at, "\n"), notes->at);
+	notes_say(console, notes->at);
 	return console_go(console, "overview", "") &&
 	       (!console->wishes->place || console_go(console, console->wishes->place, ""));
 }
 
-static void console_end(struct console *console)
+/* The console hides what was on the terminal; who leaves shall not wonder whether he has ended more than that. */
+static void farewell_add(struct console *console, struct text *out)
 {
+	struct totals totals;
+
+	totals_ask(console, &totals);
+	text_add_format(out, "weir: the engine '%s' ", console->name);
+	text_add(out, totals.is_blind ? "was not reachable; its jobs may go on" : "goes on without this console: ");
+	if (!totals.is_blind)
+		totals_verdict(&totals, true, out);
+	text_add(out, "\nweir: 'weir' opens the console again, 'weir status' says how the jobs stand\n");
+}
+
+static void console_end(struct console *console, bool has_begun)
+{
+	OWNED(text) farewell = text_new(NOTE_BYTES);
+
+	if (has_begun)
+		farewell_add(console, farewell);
 	if (console->box.ops && console->box.ops->close)
 		console->box.ops->close(&console->box);
 	stack_free(console);
-	term_close(console->term);
+	term_close(console->term, text_span(farewell));
 	matches_clear(&console->matches);
 	prompt_free(console->prompt);
 	input_free(console->input);
@@ -308,7 +338,7 @@ int console_run_app(const struct home *home, const struct console_wishes *wishes
 	has_begun = console_begin(console, &err);
 	if (has_begun)
 		loop(console);
-	console_end(console);
+	console_end(console, has_begun);
 	free(console);
 	if (!has_begun) {
 		char *words = error_line(&err, "weir", false);

@@ -5,9 +5,11 @@
  */
 #include "term/screen_private.h"
 #include "base/arena.h"
+#include "base/clean.h"
 #include "base/hash.h"
 #include "term/cells.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
 #include <ncurses.h>
@@ -21,6 +23,7 @@
 #include <wchar.h>
 
 #define STDERR_BYTES_MAX 16384
+#define NOTE_BYTES 512
 
 static const char paste_on[] = "\033[?2004h", paste_off[] = "\033[?2004l";
 
@@ -141,13 +144,30 @@ void term_theme(struct terminal *term, const struct theme *theme)
 /*
  * Begin and end.
  */
-static void glyphs_begin(const struct terminal *term, const struct term_wishes *wishes)
+static void glyphs_begin(const struct terminal *term, const struct term_wishes *wishes, struct text *note)
 {
-	bool is_utf8 = !wishes->ascii && strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	bool has_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0, is_utf8 = !wishes->ascii && has_utf8;
 	bool is_poor = strncmp(term->name, "linux", 5) == 0 || strncmp(term->name, "vt", 2) == 0;
 
-	cells_set_utf8(strcmp(nl_langinfo(CODESET), "UTF-8") == 0);
+	if (!has_utf8 && !wishes->ascii)
+		text_add_format(note, "%sthis locale has no UTF-8: other letters are shown as escapes (LC_ALL=C.UTF-8 has it)",
+		                note->len ? "\n" : "");
+	cells_set_utf8(has_utf8);
 	glyphs_set(is_utf8, !is_utf8 ? CHART_ASCII : is_poor ? CHART_BLOCKS : CHART_BRAILLE);
+}
+
+static void bytes_out(int fd, const char *bytes, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, bytes, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return;
+		bytes += n;
+		len -= (size_t)n;
+	}
 }
 
 /* What libraries print would land in the middle of the screen: it is kept and shown at the end. */
@@ -166,9 +186,28 @@ static void stderr_take(struct terminal *term)
 	dup2(term->stderr_kept, STDERR_FILENO);
 }
 
+/* It may quote what a stranger wrote: line by line, as clean as all that is shown. */
+static void lines_show(struct span text)
+{
+	struct text *clean = text_new(STDERR_BYTES_MAX * 8);
+
+	while (text.len) {
+		const char *end = memchr(text.at, '\n', text.len);
+		size_t len = end ? (size_t)(end - text.at) : text.len;
+
+		clean_text(clean, span_make(text.at, len));
+		text_add(clean, "\n");
+		len += end != NULL;
+		text = span_make(text.at + len, text.len - len);
+	}
+	bytes_out(STDERR_FILENO, clean->at, clean->len);
+	text_free(clean);
+}
+
 static void stderr_give(struct terminal *term)
 {
 	char *bytes;
+	off_t size;
 	ssize_t n;
 
 	if (term->stderr_before < 0)
@@ -176,9 +215,10 @@ static void stderr_give(struct terminal *term)
 	dup2(term->stderr_before, STDERR_FILENO);
 	close(term->stderr_before);
 	bytes = memory_alloc(STDERR_BYTES_MAX);
-	n = pread(term->stderr_kept, bytes, STDERR_BYTES_MAX, 0);
-	if (n > 0 && write(STDERR_FILENO, bytes, (size_t)n) < 0)
-		n = 0;
+	size = lseek(term->stderr_kept, 0, SEEK_END);
+	n = pread(term->stderr_kept, bytes, STDERR_BYTES_MAX, size > STDERR_BYTES_MAX ? size - STDERR_BYTES_MAX : 0);
+	if (n > 0)
+		lines_show(span_make(bytes, (size_t)n));
 	free(bytes);
 	close(term->stderr_kept);
 }
@@ -196,18 +236,6 @@ static size_t undo_bytes(char *out, size_t room)
 			len += (size_t)snprintf(out + len, room - len, "%s", capability);
 	}
 	return len < room ? len : 0;
-}
-
-static void bytes_out(const char *bytes, size_t len)
-{
-	while (len) {
-		ssize_t n = write(STDOUT_FILENO, bytes, len);
-
-		if (n <= 0)
-			return;
-		bytes += n;
-		len -= (size_t)n;
-	}
 }
 
 static bool term_start(struct terminal *term, struct error *err)
@@ -233,16 +261,38 @@ static bool term_start(struct terminal *term, struct error *err)
 	return true;
 }
 
-struct terminal *term_open(const struct term_wishes *wishes, struct text *out_note, struct error *err)
+/* The name to start with, or NULL. */
+static const char *name_find(struct text *note, struct error *err)
 {
-	const char *name = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? terminal_name(out_note) : NULL;
-	struct terminal *term;
+	const char *name = getenv("TERM") ? getenv("TERM") : "", *found;
 
-	if (!name) {
-		fail(err, ERROR_USAGE, "no_terminal", "the console needs a terminal that can move its cursor (TERM is '%s')",
-		     getenv("TERM") ? getenv("TERM") : "");
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		fail(err, ERROR_USAGE, "no_terminal", "the console needs a terminal; standard %s is none",
+		     isatty(STDIN_FILENO) ? "output" : "input");
 		return NULL;
 	}
+	found = terminal_name(note);
+	if (!found)
+		fail(err, ERROR_USAGE, "no_terminal", "the console needs a terminal that can move its cursor (TERM is '%s')", name);
+	return found;
+}
+
+bool term_is_there(struct error *err)
+{
+	struct text *note = text_new(NOTE_BYTES);
+	bool is_there = name_find(note, err);
+
+	text_free(note);
+	return is_there;
+}
+
+struct terminal *term_open(const struct term_wishes *wishes, struct text *out_note, struct error *err)
+{
+	const char *name = name_find(out_note, err);
+	struct terminal *term;
+
+	if (!name)
+		return NULL;
 	term = memory_zalloc(sizeof(*term));
 	term->name = name;
 	term->theme = wishes->theme;
@@ -251,23 +301,24 @@ struct terminal *term_open(const struct term_wishes *wishes, struct text *out_no
 		return NULL;
 	}
 	colours_begin(term, wishes);
-	glyphs_begin(term, wishes);
+	glyphs_begin(term, wishes, out_note);
 	term->shown = canvas_new(1, 1);
 	term->is_new = true;
 	stderr_take(term);
-	bytes_out(paste_on, sizeof(paste_on) - 1);
+	bytes_out(STDOUT_FILENO, paste_on, sizeof(paste_on) - 1);
 	return term;
 }
 
-void term_close(struct terminal *term)
+void term_close(struct terminal *term, struct span farewell)
 {
 	if (!term)
 		return;
-	bytes_out(paste_off, sizeof(paste_off) - 1);
+	bytes_out(STDOUT_FILENO, paste_off, sizeof(paste_off) - 1);
 	endwin();
+	stderr_give(term);
+	bytes_out(STDOUT_FILENO, farewell.at, farewell.len);
 	signals_end();
 	delscreen(term->screen);
-	stderr_give(term);
 	canvas_free(term->shown);
 	free(term);
 }
@@ -352,22 +403,34 @@ void term_redraw(struct terminal *term)
 	term->is_new = true;
 }
 
+/* Curses takes the normal screen for the one it is on, and goes to the other with the next frame. */
+static void take_back(struct terminal *term)
+{
+	reset_prog_mode();
+	bytes_out(STDOUT_FILENO, paste_on, sizeof(paste_on) - 1);
+	term_resize(term);
+	term->is_new = true;
+}
+
 void term_suspend(struct terminal *term)
 {
-	bytes_out(paste_off, sizeof(paste_off) - 1);
+	bytes_out(STDOUT_FILENO, paste_off, sizeof(paste_off) - 1);
 	def_prog_mode();
 	endwin();
 	signals_stop_self();
-	reset_prog_mode();
-	bytes_out(paste_on, sizeof(paste_on) - 1);
-	term_resize(term);
-	term->is_new = true;
+	take_back(term);
+}
+
+void term_continue(struct terminal *term)
+{
+	endwin();
+	take_back(term);
 }
 
 void term_send(struct terminal *term, struct span bytes)
 {
 	(void)term;
-	bytes_out(bytes.at, bytes.len);
+	bytes_out(STDOUT_FILENO, bytes.at, bytes.len);
 }
 
 bool term_copy(struct terminal *term, struct span text)

@@ -23,9 +23,20 @@ static const struct {
 	int number;
 	unsigned bit;
 } waited[] = { { SIGWINCH, SIGNAL_RESIZE }, { SIGTERM, SIGNAL_END }, { SIGINT, SIGNAL_END }, { SIGHUP, SIGNAL_HANGUP },
-	       { SIGCONT, SIGNAL_CONTINUE } };
+	       { SIGCONT, SIGNAL_CONTINUE }, { SIGTSTP, SIGNAL_STOP } };
 
 static const int fatal[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGQUIT };
+
+/* A terminal that takes nothing would hold up the end for ever: what waits in it is dropped, each second again. */
+static void on_alarm(int number)
+{
+	int kept = errno;
+
+	(void)number;
+	tcflush(STDOUT_FILENO, TCOFLUSH);
+	alarm(1);
+	errno = kept;
+}
 
 static void on_waited(int number)
 {
@@ -35,6 +46,8 @@ static void on_waited(int number)
 		if (waited[i].number == number)
 			caught |= (int)waited[i].bit;
 	}
+	if (caught & (SIGNAL_END | SIGNAL_HANGUP))
+		alarm(1);
 	if (write(signal_pipe[1], "", 1) < 0)
 		errno = 0; /* full: somebody will look anyway */
 	errno = kept;
@@ -70,6 +83,8 @@ bool signals_begin(const char *undo, size_t undo_len)
 	memcpy(farewell, undo, (size_t)farewell_len);
 	for (size_t i = 0; i < sizeof(waited) / sizeof(*waited); i++)
 		sigaction(waited[i].number, &action, NULL);
+	action.sa_handler = on_alarm;
+	sigaction(SIGALRM, &action, NULL);
 	action.sa_handler = on_fatal;
 	for (size_t i = 0; i < sizeof(fatal) / sizeof(*fatal); i++)
 		sigaction(fatal[i], &action, NULL);
@@ -85,7 +100,9 @@ void signals_end(void)
 		signal(fatal[i], SIG_DFL);
 	farewell_len = 0;
 	if (have_modes)
-		tcsetattr(STDIN_FILENO, TCSADRAIN, &modes_before);
+		tcsetattr(STDIN_FILENO, TCSANOW, &modes_before);
+	alarm(0);
+	signal(SIGALRM, SIG_DFL);
 }
 
 void signals_stop_self(void)
@@ -95,6 +112,7 @@ void signals_stop_self(void)
 	sigaction(SIGTSTP, &action, &before);
 	raise(SIGTSTP);
 	sigaction(SIGTSTP, &before, NULL);
+	caught &= ~SIGNAL_CONTINUE; /* that was this one's own */
 }
 
 int term_signal_fd(void)

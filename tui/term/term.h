@@ -82,7 +82,10 @@ struct term_wishes {
 /* NULL when standard input or output is no terminal, or the terminal cannot move its cursor (`no_terminal`): use plain
  * output then. *out_note says what the operator should know (another TERM was taken, no colours), or is empty. */
 struct terminal *term_open(const struct term_wishes *wishes, struct text *out_note, struct error *err);
-void term_close(struct terminal *term);
+/* Gives the terminal back; `farewell`, whole lines or nothing, stands on its normal screen then. */
+void term_close(struct terminal *term, struct span farewell);
+/* Would term_open find a terminal here? Else `no_terminal`. */
+bool term_is_there(struct error *err);
 int term_fd(void);                                       /* to poll for keys */
 void term_size(const struct terminal *term, int *out_rows, int *out_cols);
 /* After SIGWINCH or on return from suspension: asks for the size; true: it has changed. */
@@ -95,14 +98,17 @@ void term_redraw(struct terminal *term);
 void term_theme(struct terminal *term, const struct theme *theme);
 /* C-z: the terminal as it was, stops this process, comes back. */
 void term_suspend(struct terminal *term);
+/* Back from a stop that was not asked for here (SIGSTOP): whoever had the terminal meanwhile has left his modes in it. */
+void term_continue(struct terminal *term);
 /* Text to the clipboard by OSC 52; false: too long (then show it instead). What would end the sequence is cleaned away. */
 #define COPY_BYTES_MAX 74994 /* of what many terminals take in one OSC 52 */
 bool term_copy(struct terminal *term, struct span text);
 /* Bytes outside the screen, after what was drawn: the answer to KEY_SYNC_. */
 void term_send(struct terminal *term, struct span bytes);
-/* Signals of the process since the last call, as bits: a window of another size, the end (TERM, HUP), back from a stop. To
- * poll: term_signal_fd. */
-enum term_signals { SIGNAL_RESIZE = 1, SIGNAL_END = 2, SIGNAL_HANGUP = 4, SIGNAL_CONTINUE = 8 };
+/* Signals of the process since the last call, as bits: a window of another size, the end (TERM, HUP), back from a stop, a stop
+ * that is wished for (TSTP). To poll: term_signal_fd. From the first signal of the end on, output that the terminal does not
+ * take is thrown away: a stalled one holds up no end. */
+enum term_signals { SIGNAL_RESIZE = 1, SIGNAL_END = 2, SIGNAL_HANGUP = 4, SIGNAL_CONTINUE = 8, SIGNAL_STOP = 16 };
 int term_signal_fd(void);
 unsigned term_signals(void);
 /* For a person: which TERM was taken, how many colours. */
