@@ -277,12 +277,12 @@ static struct json_spot spot_of(struct span text, const char *found)
 	return spot;
 }
 
-struct json_spot json_path_find(struct span text, const char *path)
+static const char *found_at(struct span text, const char *path)
 {
 	struct walk walk = { .wants_name = *path == '@' };
 
 	if (text.len == 0)
-		return (struct json_spot){ 0, 0 };
+		return NULL;
 	walk.at = text.at;
 	walk.end = text.at + text.len;
 	path += walk.wants_name;
@@ -291,5 +291,23 @@ struct json_spot json_path_find(struct span text, const char *path)
 		walk.found = walk.at;
 	else
 		walk_find(&walk, path);
-	return walk.found ? spot_of(text, walk.found) : (struct json_spot){ 0, 0 };
+	return walk.found;
+}
+
+struct json_spot json_path_find(struct span text, const char *path)
+{
+	const char *found = found_at(text, path);
+
+	return found ? spot_of(text, found) : (struct json_spot){ 0, 0 };
+}
+
+struct span json_path_value(struct span text, const char *path)
+{
+	const char *found = found_at(text, path);
+	struct walk walk = { .at = found, .end = text.at + text.len };
+
+	if (!found)
+		return (struct span){ NULL, 0 };
+	walk_value(&walk);
+	return span_make(found, (size_t)(walk.at - found));
 }

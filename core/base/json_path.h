@@ -15,5 +15,8 @@ struct json_spot {
 /* `path` is member names and array indices joined by '.': "parameters.primaryKey.orders.0".
  * A name is matched after unescaping. Finds the value; with a leading '@' the member's name. */
 struct json_spot json_path_find(struct span text, const char *path);
+/* The bytes of what is found there, as they stand in `text`: with its quotes or brackets; of a value that is broken off, what is
+ * left. Empty, at NULL: not found. */
+struct span json_path_value(struct span text, const char *path);
 
 #endif

@@ -263,6 +263,19 @@ void live_add_tables(const json_t *tables, const struct job *job)
 	json_decref(by_name);
 }
 
+void live_add_row(struct engine *engine, const char *job_name, json_t *table)
+{
+	json_t *rows = json_pack("[O]", table);
+	const struct job *job;
+
+	pthread_mutex_lock(&engine->lock);
+	job = live_find(engine, job_name);
+	if (job)
+		live_add_tables(rows, job);
+	pthread_mutex_unlock(&engine->lock);
+	json_decref(rows);
+}
+
 void live_add(json_t *line, const struct job *job)
 {
 	struct progress_view view;

@@ -88,6 +88,8 @@ json_t *live_full(const struct job *job);
 void live_add(json_t *line, const struct job *job);
 /* "lag_ms", "replica_age_ms", "rates" for each of the tables that this run has met. */
 void live_add_tables(const json_t *tables, const struct job *job);
+/* The same for one row of `weir tables`, when this engine knows the job. Takes engine->lock. */
+void live_add_row(struct engine *engine, const char *job_name, json_t *table);
 json_t *live_history(const struct job *job);
 /* The job of that name, running or ended; NULL: none. engine->lock is held. */
 struct job *live_find(struct engine *engine, const char *name);

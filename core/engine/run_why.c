@@ -7,7 +7,9 @@
 #include "base/reason.h"
 #include "engine/commands_private.h"
 #include "engine/journal.h"
+#include "engine/metrics_private.h"
 #include "engine/result_private.h"
+#include "engine/why_steps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +147,7 @@ static bool add_groups(json_t *answer, const struct job_files *files, const stru
  */
 
 struct why {
+	struct engine *engine;
 	const char *wanted;
 	const char *job;  /* --job, or NULL */
 	json_t *answers;  /* one a job: of its worst table of that name */
@@ -154,6 +157,41 @@ struct why {
 static bool answer_needs(const json_t *answer)
 {
 	return json_is_true(json_object_get(answer, "needs"));
+}
+
+static const char *text_of(const json_t *object, const char *member)
+{
+	const char *text = json_string_value(json_object_get(object, member));
+
+	return text ? text : "";
+}
+
+/* How much it is, as `weir tables` counts it. */
+static void add_numbers(json_t *answer, const json_t *row)
+{
+	static const char *const members[] = { "column",        "reason", "open_letters", "received", "written", "filtered",
+		                               "dead_lettered", "parked", "rates",        "lag_ms",   "replica_age_ms" };
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		json_t *member = json_object_get(row, members[i]);
+
+		if (member)
+			json_object_set(answer, members[i], member);
+	}
+}
+
+static void add_steps(json_t *answer)
+{
+	const json_t *letter = json_object_get(answer, "first");
+	struct why_subject of = {
+		.job = text_of(answer, "job"),
+		.table = text_of(answer, "table"),
+		.code = text_of(answer, "code"),
+		.group = json_integer_value(json_object_get(letter, "group")),
+		.is_paused = json_object_get(answer, "paused") != NULL,
+	};
+
+	json_object_set_new(answer, "steps", why_steps(&of));
 }
 
 /* NULL with err: it cannot be told. */
@@ -179,6 +217,8 @@ static json_t *explain_table(struct job_files *files, const struct job_options *
 		json_object_set(answer, "paused", (json_t *)paused);
 	json_object_set_new(answer, "before", json_array());
 	json_object_set(answer, "notes", json_object_get(row, "notes"));
+	add_numbers(answer, row);
+	add_steps(answer);
 	json_decref(letter);
 	if (err->kind == ERROR_NONE && add_groups(answer, files, options, name, err))
 		return answer;
@@ -200,6 +240,7 @@ static bool take_table(struct job_files *files, const struct job_options *option
 		json_array_append(why->near, json_object_get(row, "table"));
 	} else if (!*answer || (needs && !answer_needs(*answer))) {
 		json_decref(*answer);
+		live_add_row(why->engine, options->name, row);
 		*answer = explain_table(files, options, row, needs, err);
 		is_fine = *answer != NULL;
 	}
@@ -292,7 +333,7 @@ static bool no_table(const struct why *why, struct error *err)
 
 bool run_why(struct call *call, struct error *err)
 {
-	struct why why = { .job = call_text_or(call, "job", NULL) };
+	struct why why = { .engine = call->engine, .job = call_text_or(call, "job", NULL) };
 	struct error failure = { 0 };
 	bool is_fine;
 

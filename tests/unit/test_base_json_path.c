@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -192,6 +193,29 @@ static void depth_does_not_matter(void **state)
 	free(text);
 }
 
+static void value_check(const char *text, const char *path, const char *expected)
+{
+	struct span value = json_path_value(span_of(text), path);
+
+	assert_int_equal(value.len, strlen(expected));
+	assert_memory_equal(value.len ? value.at : "", expected, value.len);
+}
+
+static void the_bytes_of_a_value_are_found(void **state)
+{
+	static const char text[] = "{\"a\":{\"b\":\"x\\\"y\",\"c\":[1, {\"d\":-2.5}],\"e\":true}}";
+
+	(void)state;
+	value_check(text, "a.b", "\"x\\\"y\"");
+	value_check(text, "@a.b", "\"b\"");
+	value_check(text, "a.c", "[1, {\"d\":-2.5}]");
+	value_check(text, "a.c.1.d", "-2.5");
+	value_check(text, "a.e", "true");
+	value_check(text, "a.f", "");
+	value_check("", "a", "");
+	value_check("{\"a\":\"bro", "a", "\"bro");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +227,7 @@ int main(void)
 		cmocka_unit_test(broken_text_is_searched_up_to_the_break),
 		cmocka_unit_test(a_cut_text_is_not_read_beyond_its_end),
 		cmocka_unit_test(depth_does_not_matter),
+		cmocka_unit_test(the_bytes_of_a_value_are_found),
 	};
 
 	return cmocka_run_group_tests_name("base_json_path", tests, NULL, NULL);

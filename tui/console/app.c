@@ -48,6 +48,11 @@ bool console_is_local(const struct console *console)
 	return console->is_local;
 }
 
+int console_cols(const struct console *console)
+{
+	return console->canvas->cols;
+}
+
 bool console_is_wide(const struct console *console)
 {
 	return console->is_wide;

@@ -132,41 +132,48 @@ static void text_cut(struct text *text, size_t len)
 	text->at[len] = '\0';
 }
 
-/* A word or two for the row of hints; the notes of the key table are whole sentences. */
-static const char *const hint_words[ACTIONS] = {
-	[ACTION_toggle_pause] = "pause",
-	[ACTION_letters] = "dead letters",
-	[ACTION_first_bad] = "first bad event",
-	[ACTION_pane_next] = "pane",
-	[ACTION_copy_finding] = "copy finding",
-	[ACTION_zone] = "time zone",
-	[ACTION_trouble] = "trouble only",
-	[ACTION_acts_log] = "done here",
-	[ACTION_view_last] = "last view",
+/* A word or two for the row of hints, and a shorter one for a narrow screen; the notes of the key table are whole sentences. */
+static const struct hint_words {
+	const char *words, *narrow;
+} hint_table[ACTIONS] = {
+	[ACTION_toggle_pause] = { "pause", "pause" },
+	[ACTION_letters] = { "dead letters", "letters" },
+	[ACTION_first_bad] = { "first bad event", "first" },
+	[ACTION_pane_next] = { "pane", "pane" },
+	[ACTION_copy_finding] = { "copy finding", "copy" },
+	[ACTION_zone] = { "time zone", "zone" },
+	[ACTION_trouble] = { "trouble only", "trouble" },
+	[ACTION_acts_log] = { "done here", "done" },
+	[ACTION_view_last] = { "last view", "last" },
 };
 
-static const char *hint_word(struct console *console, enum action_id action)
+static const char *hint_word(struct console *console, enum action_id action, bool is_narrow)
 {
 	struct view *view = console_view(console);
+	const struct hint_words *words = &hint_table[action];
 	struct subject subject = { 0 };
 
 	if (action == ACTION_toggle_pause && view->ops->subject && view->ops->subject(view, &subject) &&
-	    subject.is_paused)
+	    strcmp(subject.state, "paused") == 0)
 		return "resume";
-	return hint_words[action] ? hint_words[action] : action_table[action].name;
+	if (words->words)
+		return is_narrow ? words->narrow : words->words;
+	return action_table[action].name;
 }
 
-static bool hint_add(struct console *console, enum action_id action, struct text *out)
+static bool hint_add(struct console *console, enum action_id action, bool is_narrow, struct text *out)
 {
+	struct view *view = console_view(console);
 	OWNED(text) key = text_new(64);
+	const char *word = view->ops->hint_word ? view->ops->hint_word(view, action) : NULL;
 
 	if (action == ACTION_step)
 		text_add(key, "1-9");
 	else
-		keymap_key_of(console->keymap, console_view(console)->ops->table, action, NULL, key);
+		keymap_key_of(console->keymap, view->ops->table, action, NULL, key);
 	if (!key->len)
 		return false;
-	text_add_format(out, "%s%s %s", out->len ? "  " : "", key->at, hint_word(console, action));
+	text_add_format(out, "%s%s %s", out->len ? "  " : "", key->at, word ? word : hint_word(console, action, is_narrow));
 	return true;
 }
 
@@ -186,32 +193,38 @@ static void hints_of_sequence(struct console *console, struct text *out)
 	}
 }
 
-void frame_hints(struct console *console, struct text *out)
+/* False: not all of them fit. A hint is shown whole or not at all. */
+static bool hints_fit(struct console *console, bool is_narrow, struct text *out)
 {
 	struct view *view = console_view(console);
 	const enum action_id *hints = view->ops->hints(view);
 	OWNED(text) help = text_new(LINE_BYTES);
+	bool fits = true;
 	int count = 0;
 
-	if (console->box.ops) {
-		console->box.ops->hints(&console->box, out);
-		return;
-	}
-	if (console->pending.count) {
-		hints_of_sequence(console, out);
-		return;
-	}
-	hint_add(console, ACTION_help, help);
-	for (; *hints != ACTIONS && count < HINTS_MOST - 1; hints++) {
+	hint_add(console, ACTION_help, is_narrow, help);
+	for (; fits && *hints != ACTIONS && count < HINTS_MOST - 1; hints++) {
 		size_t before = out->len;
 
-		count += hint_add(console, *hints, out);
-		if (cells_width(text_span(out)) + 2 + cells_width(text_span(help)) <= console->canvas->cols - 2)
-			continue;
-		text_cut(out, before); /* a hint is shown whole or not at all */
-		break;
+		count += hint_add(console, *hints, is_narrow, out);
+		fits = cells_width(text_span(out)) + 2 + cells_width(text_span(help)) <= console->canvas->cols - 1;
+		if (!fits)
+			text_cut(out, before);
 	}
 	text_add_format(out, "%s%s", out->len ? "  " : "", help->at);
+	return fits;
+}
+
+void frame_hints(struct console *console, struct text *out)
+{
+	if (console->box.ops) {
+		console->box.ops->hints(&console->box, out);
+	} else if (console->pending.count) {
+		hints_of_sequence(console, out);
+	} else if (!hints_fit(console, false, out)) {
+		text_cut(out, 0);
+		hints_fit(console, true, out);
+	}
 }
 
 static void draw_box(struct console *console, struct area middle)
@@ -276,7 +289,7 @@ static void draw_whole(struct console *console, struct area area, const struct t
 	if (console->box.ops)
 		draw_box(console, middle);
 	frame_hints(console, hints);
-	draw_field(area, area.rows - 2, 1, area.cols - 2, -1, ROLE_hint, text_span(hints));
+	draw_field(area, area.rows - 2, 1, area.cols - 1, -1, ROLE_hint, text_span(hints));
 	if (prompt_is_open(console->prompt))
 		line_draw(console, area);
 	else

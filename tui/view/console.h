@@ -18,6 +18,7 @@ const struct keymap *console_keymap(struct console *console);
 int64_t console_now_ms(const struct console *console);     /* mono; the same during a frame */
 int64_t console_now_us(const struct console *console);     /* wall */
 bool console_is_local(const struct console *console);      /* `T` */
+int console_cols(const struct console *console);            /* of the screen */
 bool console_is_wide(const struct console *console);       /* `w` */
 bool console_is_trouble_only(const struct console *console); /* `!` */
 /* Is the engine away, so that numbers are old and dimmed? */

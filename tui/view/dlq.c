@@ -237,6 +237,12 @@ static const enum action_id *dlq_hints(struct view *view)
 	return hints;
 }
 
+static const char *dlq_hint_word(struct view *view, enum action_id action)
+{
+	(void)view;
+	return action == ACTION_open ? "entries" : NULL;
+}
+
 static bool dlq_subject(struct view *view, struct subject *out)
 {
 	const json_t *group = rows_selected(view, ((struct dlq *)view->state)->rows);
@@ -317,6 +323,7 @@ const struct view_ops view_dlq = {
 	.title = dlq_title,
 	.status = dlq_status,
 	.hints = dlq_hints,
+	.hint_word = dlq_hint_word,
 	.act = dlq_act,
 	.subject = dlq_subject,
 	.copy = dlq_copy,

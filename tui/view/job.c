@@ -68,7 +68,7 @@ static void cell_text(const struct console *console, const json_t *row, size_t c
 	case LAG:
 	case REPLICA:
 		if (is_known)
-			duration_text((int64_t)(number * 1000), out);
+			age_text((int64_t)(number * 1000), out);
 		else
 			text_add(out, "-");
 		return;
@@ -260,6 +260,11 @@ static const enum action_id *job_hints(struct view *view)
 	return hints;
 }
 
+static const char *job_hint_word(struct view *view, enum action_id action)
+{
+	return action == ACTION_open && rows_selected(view, ((struct job_view *)view->state)->rows) ? "why" : NULL;
+}
+
 static bool job_subject(struct view *view, struct subject *out)
 {
 	const json_t *row = rows_selected(view, ((struct job_view *)view->state)->rows), *job = job_of(view);
@@ -327,6 +332,7 @@ const struct view_ops view_job = {
 	.title = job_title,
 	.status = job_status,
 	.hints = job_hints,
+	.hint_word = job_hint_word,
 	.act = job_act,
 	.subject = job_subject,
 	.copy = job_copy,

@@ -271,6 +271,15 @@ static const enum action_id *letter_hints(struct view *view)
 	return hints;
 }
 
+static const char *letter_hint_word(struct view *view, enum action_id action)
+{
+	const struct letter *letter = view->state;
+	static const char *const pages[] = { [PAGE_PAYLOAD] = "raw", [PAGE_RAW] = "why", [PAGE_WHY] = "payload" };
+
+	return action == ACTION_pane_next ? pages[letter->page] : action == ACTION_next     ? "next letter" :
+	       action == ACTION_previous  ? "last letter"       : NULL;
+}
+
 static bool letter_subject(struct view *view, struct subject *out)
 {
 	const json_t *shown = shown_of(view);
@@ -439,6 +448,7 @@ const struct view_ops view_letter = {
 	.title = letter_title,
 	.status = letter_status,
 	.hints = letter_hints,
+	.hint_word = letter_hint_word,
 	.act = letter_act,
 	.subject = letter_subject,
 	.copy = letter_copy,

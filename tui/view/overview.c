@@ -16,6 +16,8 @@
 #define JOURNAL_LEAST 2
 #define JOURNAL_LINES 40
 #define LINE_BYTES 2048
+#define COLS_WITH_JOBS 72 /* under it the verdict and the short head stand alone */
+#define ROWS_WITH_HEAD 20
 #define PREVIEW_COLS 100  /* from so many columns and rows on */
 #define PREVIEW_ROWS 28
 
@@ -38,12 +40,12 @@ static const struct list_column columns[] = {
 	[STATE] = { "STATE", "state", 11, -1, 0, 0, false, 's' },
 	[NAME] = { "JOB / TABLE", "table", 15, -1, 0, 0, false, 'j' },
 	[LAG] = { "LAG", "lag", 5, 1, 0, 0, false, 'l' },
-	[IN] = { "IN/S", "in", 5, 1, 6, 0, false, 'i' },
-	[OUT] = { "OUT/S", "out", 5, 1, 5, 0, false, 'o' },
-	[ERRORS] = { "ERR/M", "errors", 5, 1, 4, 0, false, 'e' },
+	[IN] = { "IN/S", "in", 5, 1, 6, 72, false, 'i' },
+	[OUT] = { "OUT/S", "out", 5, 1, 5, 72, false, 'o' },
+	[ERRORS] = { "ERR/M", "errors", 5, 1, 4, 72, false, 'e' },
 	[LETTERS] = { "DLQ", "dlq", 6, 1, 2, 90, false, 'd' },
 	[PARKED] = { "PARKED", "parked", 6, 1, 1, 90, false, 'p' },
-	[SINCE] = { "SINCE", NULL, 5, 1, 3, 0, false, 0 },
+	[SINCE] = { "SINCE", NULL, 5, 1, 3, 72, false, 0 },
 	[REASON] = { "REASON", "reason", 10, -1, 0, 0, true, 'r' },
 };
 
@@ -102,9 +104,25 @@ static void job_reason(const json_t *job, struct text *out)
 	else if (!all)
 		text_add(out, "no message yet");
 	else if (bad)
-		text_add_format(out, "%zu of %zu tables not ok", bad, all);
+		text_add_format(out, "%zu of %zu not ok", bad, all);
 	else
 		text_add_format(out, "%zu table%s ok", all, all == 1 ? "" : "s");
+}
+
+/* A job whose own thread is at rest is as it is since its worst table is. */
+static const char *since_of(const struct row *row)
+{
+	const json_t *tables = json_object_get(row->job, "tables"), *table;
+	const char *since = member_text(thing_of(row), "since");
+	size_t i;
+
+	if (*since || row->table)
+		return since;
+	json_array_foreach(tables, i, table) {
+		if (strcmp(member_text(table, "state"), member_text(row->job, "worst")) == 0)
+			return member_text(table, "since");
+	}
+	return "";
 }
 
 static void cell_text(const void *context, size_t at, size_t column, struct text *out)
@@ -117,7 +135,7 @@ static void cell_text(const void *context, size_t at, size_t column, struct text
 	switch ((enum column)column) {
 	case STATE: text_add(out, state_column(state_of(row))); return;
 	case NAME: text_add_format(out, "%s%s", row->table ? " " : "", member_text(thing, row->table ? "table" : "job")); return;
-	case SINCE: console_time(glance->console, member_text(thing, "since"), false, out); return;
+	case SINCE: console_time(glance->console, since_of(row), false, out); return;
 	case REASON:
 		if (row->table)
 			text_add(out, member_text(thing, "reason"));
@@ -126,7 +144,7 @@ static void cell_text(const void *context, size_t at, size_t column, struct text
 		return;
 	case LAG:
 		if (cell_number(context, at, column, &number))
-			duration_text((int64_t)(number * 1000), out);
+			age_text((int64_t)(number * 1000), out);
 		else
 			text_add(out, "-");
 		return;
@@ -254,32 +272,76 @@ static const struct row *selected(struct view *view)
 /*
  * Drawing.
  */
-static void draw_head(struct view *view, struct area area)
+static void rate_add(const char *name, double rate, struct text *out)
+{
+	text_add(out, name);
+	number_text((int64_t)(rate + 0.5), out);
+	text_add(out, "/s");
+}
+
+static void lag_add(const struct totals *totals, const char *words, bool with_name, struct text *out)
+{
+	if (totals->lag_ms < 0)
+		return;
+	text_add(out, words);
+	age_text(totals->lag_ms, out);
+	if (with_name)
+		text_add_format(out, " %s", totals->lag_name);
+	text_add(out, "   ");
+}
+
+static void letters_add(const struct totals *totals, struct text *out)
+{
+	text_add(out, "dlq ");
+	number_text(totals->dead_letters, out);
+	if (totals->dead_rate >= 0.5) {
+		text_add(out, " (+");
+		number_text((int64_t)(totals->dead_rate + 0.5), out);
+		text_add(out, "/min)");
+	}
+}
+
+static const char *ledger_word(const struct totals *totals)
+{
+	return totals->unbalanced ? "ledger OFF" : "ledger balanced";
+}
+
+/* Where it is narrow or low, one row has what matters. Gives the rows taken, with the rule. */
+static int draw_short_head(struct view *view, const struct totals *totals, struct area area)
+{
+	OWNED(text) line = text_new(LINE_BYTES);
+
+	lag_add(totals, "lag ", false, line);
+	letters_add(totals, line);
+	text_add_format(line, "   %s", ledger_word(totals));
+	draw_span(area, 0, 1, totals->unbalanced ? ROLE_error : console_role(view->console, ROLE_text), text_span(line));
+	draw_rule(area, 1, "", "");
+	return 2;
+}
+
+static int draw_head(struct view *view, struct area area)
 {
 	struct totals totals;
+	bool is_roomy = area.cols >= PREVIEW_COLS;
 	OWNED(text) first = text_new(LINE_BYTES);
 	OWNED(text) second = text_new(LINE_BYTES);
 
 	totals_ask(view->console, &totals);
-	if (totals.lag_ms >= 0) {
-		text_add(first, "lag worst ");
-		duration_text(totals.lag_ms, first);
-		text_add_format(first, " %s   ", totals.lag_name);
+	if (!totals.is_known)
+		return 0;
+	if (area.cols < COLS_WITH_JOBS || area.canvas->rows < ROWS_WITH_HEAD)
+		return draw_short_head(view, &totals, area);
+	lag_add(&totals, "lag worst ", true, first);
+	rate_add("in ", totals.in, first);
+	if (is_roomy && totals.bytes_in >= 1) {
+		text_add_char(first, ' ');
+		bytes_rate_text(totals.bytes_in, first);
 	}
-	text_add(first, "in ");
-	number_text((int64_t)(totals.in + 0.5), first);
-	text_add(first, "/s   out ");
-	number_text((int64_t)(totals.out + 0.5), first);
-	text_add(first, "/s   in flight ");
+	rate_add("   out ", totals.out, first);
+	text_add(first, "   in flight ");
 	number_text(totals.in_flight, first);
-	text_add(second, totals.unbalanced ? "ledger OFF" : "ledger balanced");
-	text_add(second, "   dlq ");
-	number_text(totals.dead_letters, second);
-	if (totals.dead_rate >= 0.5) {
-		text_add(second, " (+");
-		number_text((int64_t)(totals.dead_rate + 0.5), second);
-		text_add(second, "/min)");
-	}
+	text_add_format(second, "%s   ", ledger_word(&totals));
+	letters_add(&totals, second);
 	if (totals.groups)
 		text_add_format(second, " in %d group%s", (int)totals.groups, totals.groups == 1 ? "" : "s");
 	text_add(second, "   parked ");
@@ -287,18 +349,27 @@ static void draw_head(struct view *view, struct area area)
 	draw_span(area, 0, 1, console_role(view->console, ROLE_text), text_span(first));
 	draw_span(area, 1, 1, totals.unbalanced ? ROLE_error : console_role(view->console, ROLE_text), text_span(second));
 	draw_rule(area, 2, "", "");
+	return 3;
 }
 
 static int draw_preview(struct view *view, const struct row *row, struct area area)
 {
 	const json_t *thing = row ? thing_of(row) : NULL;
 	const char *sentence = member_text(thing, "sentence");
+	OWNED(text) line = text_new(LINE_BYTES);
 	int rows;
 
 	if (!row || !*sentence)
 		return 0;
 	draw_rule(area, 0, member_text(thing, row->table ? "table" : "job"), "Enter why");
-	rows = draw_paragraph(area, 1, 1, area.cols - 2, 3, console_role(view->console, ROLE_text), span_of(sentence));
+	rows = 1 + draw_paragraph(area, 1, 1, area.cols - 2, 3, console_role(view->console, ROLE_text), span_of(sentence));
+	if (!member_int(thing, "first_letter"))
+		return rows;
+	text_add_format(line, "first: letter %lld, ", (long long)member_int(thing, "first_letter"));
+	console_time(view->console, member_text(thing, "since"), true, line);
+	text_add_format(line, "; f opens it   letters open: ");
+	number_text(member_int(thing, "open_letters"), line);
+	draw_span(area, rows, 1, console_role(view->console, ROLE_text), text_span(line));
 	return rows + 1;
 }
 
@@ -325,13 +396,13 @@ static void overview_draw(struct view *view, struct area area)
 	struct glance glance;
 	struct list_source source = rows_now(view, &glance);
 	int wanted = (int)list_shown(overview->list) + 2; /* heads and the line of what is folded */
-	int journal_least = area.rows > 12 ? JOURNAL_LEAST + 1 : 0;
-	int most = area.rows - 3 - journal_least;
+	int journal_least = area.rows > 10 ? JOURNAL_LEAST + 1 : 0;
+	int head = draw_head(view, area_part(area, 0, 0, 3, area.cols));
+	int most = area.rows - head - journal_least;
 	int rows = wanted < most ? wanted : most > ROWS_LEAST ? most : ROWS_LEAST;
-	struct area list = area_part(area, 3, 0, rows, area.cols), rest;
+	struct area list = area_part(area, head, 0, rows, area.cols), rest;
 	int preview = 0;
 
-	draw_head(view, area_part(area, 0, 0, 3, area.cols));
 	if (overview->count)
 		list_draw(overview->list, &source, area_part(list, 0, 0, list.rows - (overview->folded > 0), list.cols), true);
 	else
@@ -339,7 +410,7 @@ static void overview_draw(struct view *view, struct area area)
 	if (overview->folded && !console_is_trouble_only(view->console) && overview->count)
 		draw_format(list, list.rows - 1, 2, ROLE_dim, "(%zu ok table%s folded: z unfolds)", overview->folded,
 		            overview->folded == 1 ? "" : "s");
-	rest = area_part(area, 3 + rows, 0, area.rows - 3 - rows, area.cols);
+	rest = area_part(area, head + rows, 0, area.rows - head - rows, area.cols);
 	if (area.canvas->cols >= PREVIEW_COLS && area.canvas->rows >= PREVIEW_ROWS)
 		preview = draw_preview(view, selected(view), rest);
 	journal_draw(view->console, "", JOURNAL_LINES, area_part(rest, preview, 0, rest.rows - preview, rest.cols));
@@ -350,7 +421,8 @@ static void overview_title(struct view *view, struct text *out, bool *out_has_ve
 	struct totals totals;
 
 	totals_ask(view->console, &totals);
-	text_add_format(out, "%d job%s  ", totals.jobs, totals.jobs == 1 ? "" : "s");
+	if (totals.is_known && console_cols(view->console) >= COLS_WITH_JOBS)
+		text_add_format(out, "%d job%s  ", totals.jobs, totals.jobs == 1 ? "" : "s");
 	totals_verdict(&totals, true, out);
 	*out_has_verdict = true;
 }
@@ -380,6 +452,13 @@ static const enum action_id *overview_hints(struct view *view)
 	const struct row *row = selected(view);
 
 	return row && strcmp(state_of(row), "needs you") == 0 ? failing : fine;
+}
+
+static const char *overview_hint_word(struct view *view, enum action_id action)
+{
+	const struct row *row = selected(view);
+
+	return action == ACTION_open ? row && row->table ? "why" : "open" : NULL;
 }
 
 static bool overview_subject(struct view *view, struct subject *out)
@@ -505,6 +584,7 @@ const struct view_ops view_overview = {
 	.title = overview_title,
 	.status = overview_status,
 	.hints = overview_hints,
+	.hint_word = overview_hint_word,
 	.act = overview_act,
 	.subject = overview_subject,
 	.copy = overview_copy,

@@ -60,7 +60,7 @@ static void cell_text(const struct console *console, const json_t *row, size_t c
 	case LAG:
 	case REPLICA:
 		if (cell_number(row, column, &number))
-			duration_text((int64_t)(number * 1000), out);
+			age_text((int64_t)(number * 1000), out);
 		else
 			text_add(out, "-");
 		return;
@@ -205,6 +205,12 @@ static const enum action_id *tables_hints(struct view *view)
 	return hints;
 }
 
+static const char *tables_hint_word(struct view *view, enum action_id action)
+{
+	(void)view;
+	return action == ACTION_open ? "why" : NULL;
+}
+
 static bool tables_subject(struct view *view, struct subject *out)
 {
 	const json_t *row = rows_selected(view, rows_view_rows(view));
@@ -269,6 +275,7 @@ const struct view_ops view_tables = {
 	.title = tables_title,
 	.status = tables_status,
 	.hints = tables_hints,
+	.hint_word = tables_hint_word,
 	.act = tables_act,
 	.subject = tables_subject,
 	.copy = tables_copy,

@@ -76,6 +76,8 @@ enum role totals_role(const struct totals *totals)
 {
 	if (totals->is_blind || totals->needs_you || totals->unbalanced)
 		return ROLE_state_needs_you;
+	if (!totals->is_known)
+		return ROLE_dim;
 	return totals->watch ? ROLE_state_watch : ROLE_state_ok;
 }
 
@@ -93,7 +95,9 @@ static void needs_text(const struct totals *totals, struct text *out)
 
 void totals_verdict(const struct totals *totals, bool is_long, struct text *out)
 {
-	if (totals->is_blind)
+	if (!totals->is_known && !totals->is_blind)
+		text_add(out, "asking the engine");
+	else if (totals->is_blind)
 		text_add(out, is_long ? "NOT KNOWN: engine not reachable" : "NOT KNOWN");
 	else if (totals->needs_you && is_long)
 		needs_text(totals, out);

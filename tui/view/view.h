@@ -46,6 +46,8 @@ struct view_ops {
 	void (*status)(struct view *view, struct text *left, struct text *right);
 	/* The likely keys in this state, as actions in order of priority; ends with ACTIONS. At most eight are shown. */
 	const enum action_id *(*hints)(struct view *view);
+	/* What a key of the hints does here in a word ("why" for Enter); NULL: its usual word. May be NULL. */
+	const char *(*hint_word)(struct view *view, enum action_id action);
 	/* False: this key means nothing here. */
 	bool (*act)(struct view *view, enum action_id action, const char *argument);
 	bool (*subject)(struct view *view, struct subject *out); /* NULL or false: nothing is selected */

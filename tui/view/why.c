@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "view/journal_lines.h"
 #include "view/names.h"
+#include "view/payload.h"
 #include "view/totals.h"
 #include "widget/chart.h"
 #include "widget/lines.h"
@@ -13,6 +14,7 @@
 
 #define LINE_BYTES 4096
 #define STEPS_MOST 9
+#define ROWS_FOR_NOW 20 /* on less, what weir does now leaves: the steps are wanted first */
 
 struct why {
 	struct lines *lines;
@@ -41,19 +43,80 @@ static const json_t *finding_of(struct view *view)
 	return json_array_get(answer->lines, why->finding);
 }
 
+/* What the first bad event says stands below, with the event. */
+static void sentence_add(const json_t *finding, struct lines *lines)
+{
+	const char *sentence = member_text(finding, "sentence"), *event = strstr(sentence, " The first bad event says: ");
+	OWNED(text) shown = text_new(LINE_BYTES);
+
+	text_add_span(shown, span_make(sentence, event && json_is_object(json_object_get(finding, "first")) ?
+	                                                 (size_t)(event - sentence) :
+	                                                 strlen(sentence)));
+	lines_paragraph(lines, ROLE_text, 1, shown->at);
+}
+
+static void number_add(const char *words, int64_t number, struct text *out)
+{
+	text_add_format(out, "%s%s ", out->len > 1 ? "   " : "", words);
+	number_text(number, out);
+}
+
+/* "letters 4,182 (+102/min)   written 1,527,078   refused 0.3 %" */
+static void numbers_add(const json_t *finding, struct lines *lines)
+{
+	int64_t received = member_int(finding, "received"), refused = member_int(finding, "dead_lettered");
+	double rate = member_number(json_object_get(finding, "rates"), "dead_lettered") * 60;
+	OWNED(text) line = text_new(LINE_BYTES);
+
+	if (!json_object_get(finding, "received"))
+		return;
+	text_add_char(line, ' ');
+	number_add("letters", member_int(finding, "open_letters"), line);
+	if (rate >= 0.5)
+		text_add_format(line, " (+%.0f/min)", rate);
+	number_add("written", member_int(finding, "written"), line);
+	if (member_int(finding, "parked") || json_object_get(finding, "paused"))
+		number_add("parked", member_int(finding, "parked"), line);
+	if (refused && received)
+		text_add_format(line, "   refused %.*f %%", refused * 10 < received ? 1 : 0, 100.0 * (double)refused / (double)received);
+	lines_add(lines, ROLE_text, "%s", line->at);
+}
+
+/* Does it pass by itself? */
+static const char *kind_of(const json_t *finding)
+{
+	static const struct {
+		const char *state, *kind;
+	} table[] = { { "needs you", "permanent: not retried" },
+		      { "paused", "until somebody resumes it" },
+		      { "waiting", "passes by itself" },
+		      { "retrying", "passes by itself" } };
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		if (strcmp(table[i].state, member_text(finding, "state")) == 0)
+			return table[i].kind;
+	}
+	return "";
+}
+
 static void head_add(struct view *view, const json_t *finding, struct lines *lines)
 {
+	const char *code = member_text(finding, "code");
 	OWNED(text) head = text_new(LINE_BYTES);
 
-	text_add_format(head, " %s", *member_text(finding, "code") ? member_text(finding, "code") : member_text(finding, "state"));
+	text_add_format(head, " %s", *code ? code : member_text(finding, "state"));
+	if (*member_text(finding, "column"))
+		text_add_format(head, " %s", member_text(finding, "column"));
 	if (*member_text(finding, "since")) {
 		text_add(head, "      since ");
 		console_time(view->console, member_text(finding, "since"), true, head);
 		text_add(head, ", ");
 		console_ago(view->console, member_text(finding, "since"), head);
 	}
-	lines_add(lines, strcmp(member_text(finding, "state"), "ok") == 0 ? ROLE_ok : ROLE_error, "%s", head->at);
-	lines_paragraph(lines, ROLE_text, 1, member_text(finding, "sentence"));
+	text_add_format(head, "      %s", kind_of(finding));
+	lines_add(lines, state_role(member_text(finding, "state")), "%s", head->at);
+	sentence_add(finding, lines);
+	numbers_add(finding, lines);
 }
 
 static void source_add(const json_t *letter, struct text *out)
@@ -68,42 +131,75 @@ static void source_add(const json_t *letter, struct text *out)
 		text_add_format(out, "key %s", member_text(letter, "key"));
 }
 
-static void first_add(struct view *view, const json_t *finding, struct lines *lines)
+/* The letter with its bytes; the finding has it without. */
+static const json_t *letter_ask(struct view *view, const json_t *first)
 {
-	const json_t *first = json_object_get(finding, "first");
-	OWNED(text) note = text_new(LINE_BYTES);
-	OWNED(text) line = text_new(LINE_BYTES);
+	json_t *args = json_pack("{s:I, s:s}", "id", (json_int_t)member_int(first, "id"), "job", member_text(first, "job"));
 
-	if (!json_is_object(first))
-		return;
-	text_add_format(note, "f opens letter %lld", (long long)member_int(first, "id"));
-	lines_rule(lines, "first bad event", note->at);
-	text_add(line, " ");
-	console_moment(view->console, member_text(first, "first"), line);
-	text_add(line, "  ");
-	source_add(first, line);
-	lines_paragraph(lines, ROLE_text, 1, line->at + 1);
-	lines_paragraph(lines, ROLE_error, 1, member_text(first, "message"));
+	return json_array_get(model_ask(console_model(view->console), LANE_LETTERS, "dlq.show", args, "journal")->lines, 0);
 }
 
+static void excerpt_add(struct view *view, const json_t *first, int cols, struct lines *lines)
+{
+	OWNED(text) line = text_new(LINE_BYTES);
+	OWNED(text) marks = text_new(LINE_BYTES);
+	const char *message = member_text(first, "message");
+	bool is_shown = payload_excerpt(letter_ask(view, first), cols - 2, line, marks);
+
+	if (is_shown)
+		lines_add(lines, ROLE_text, " %s", line->at);
+	if (is_shown && marks->len && marks->len + 1 + strlen(message) < (size_t)cols - 1) {
+		lines_add(lines, ROLE_error, " %s %s", marks->at, message);
+		return;
+	}
+	if (is_shown && marks->len)
+		lines_add(lines, ROLE_error, " %s", marks->at);
+	lines_paragraph(lines, ROLE_error, 1, message);
+}
+
+/* What the journal has of the time before: the cause often stands there. */
 static void before_add(struct view *view, const json_t *finding, struct lines *lines)
 {
 	const json_t *before = json_object_get(finding, "before"), *line;
+	bool is_first = true;
 	size_t i;
 
-	if (!json_array_size(before))
-		return;
-	lines_rule(lines, "before it", "");
 	json_array_foreach(before, i, line) {
 		OWNED(text) shown = text_new(LINE_BYTES);
 
 		if (member_bool(line, "ended"))
 			continue;
 		console_time(view->console, member_text(line, "time"), true, shown);
-		text_add_format(shown, " %-8s ", member_text(line, "who"));
+		text_add_format(shown, "%*s%-8s ", (int)(9 - shown->len), "", member_text(line, "who"));
 		journal_sentence(line, shown);
-		lines_add(lines, ROLE_text, " %s", shown->at);
+		lines_add(lines, ROLE_text, " %-11s %s", is_first ? "before it:" : "", shown->at);
+		is_first = false;
 	}
+	if (is_first)
+		lines_add(lines, ROLE_dim, " before it:  nothing was changed in the 7 days before");
+}
+
+static void first_add(struct view *view, const json_t *finding, int cols, struct lines *lines)
+{
+	const json_t *first = json_object_get(finding, "first");
+	OWNED(text) note = text_new(LINE_BYTES);
+	OWNED(text) line = text_new(LINE_BYTES);
+
+	if (!json_is_object(first)) {
+		if (json_array_size(json_object_get(finding, "before"))) {
+			lines_rule(lines, "before it", "");
+			before_add(view, finding, lines);
+		}
+		return;
+	}
+	text_add_format(note, "f opens letter %lld", (long long)member_int(first, "id"));
+	lines_rule(lines, "first bad event", note->at);
+	console_moment(view->console, member_text(first, "first"), line);
+	text_add(line, "  ");
+	source_add(first, line);
+	lines_paragraph(lines, ROLE_text, 1, line->at);
+	excerpt_add(view, first, cols, lines);
+	before_add(view, finding, lines);
 }
 
 /* The sentence about what goes on meanwhile follows from the state. */
@@ -112,8 +208,8 @@ static void now_add(const json_t *finding, struct lines *lines)
 	static const struct {
 		const char *state, *text;
 	} table[] = {
-		{ "needs you", "Keeps the exact bytes of each refused message as a dead letter; writes and merges all others. "
-		               "Nothing is lost; the ledger shows it (g b)." },
+		{ "needs you", "Keeps the exact bytes of each refused message as a dead letter; writes and merges all others. Nothing "
+		               "is lost; the ledger shows it (g b)." },
 		{ "paused", "Keeps the messages of this table, in order, and reads them back when it goes on. Other tables go on." },
 		{ "waiting", "Waits, and goes on by itself when the cause is gone. Nothing is lost." },
 		{ "retrying", "Tries again by itself. Nothing is lost." },
@@ -128,31 +224,58 @@ static void now_add(const json_t *finding, struct lines *lines)
 	}
 }
 
-/* "weir dlq show 7 --job demo" is a command, other steps are sentences. */
-static const char *command_of(const char *step)
+static const json_t *step_of(const json_t *finding, int number)
 {
-	return strncmp(step, "weir ", 5) == 0 ? step + 5 : NULL;
+	return json_array_get(json_object_get(finding, "steps"), (size_t)(number > 0 ? number - 1 : STEPS_MOST));
 }
 
-static void steps_add(const json_t *finding, struct lines *lines)
+/* The reason's own advice is a sentence; the engine gives it last. */
+static const char *advice_of(const json_t *finding)
 {
-	const json_t *next = json_object_get(finding, "next"), *step;
+	const json_t *next = json_object_get(finding, "next");
+	const char *last = json_string_value(json_array_get(next, json_array_size(next) ? json_array_size(next) - 1 : 0));
+
+	return last && strncmp(last, "weir ", 5) != 0 ? last : "";
+}
+
+static int words_cols(const json_t *steps)
+{
+	const json_t *step;
+	size_t i;
+	int cols = 0;
+
+	json_array_foreach(steps, i, step) {
+		int width = (int)strlen(member_text(step, "text"));
+
+		cols = width > cols ? width : cols;
+	}
+	return cols;
+}
+
+/* The command stands beside its words where there is room, else on a line of its own. */
+static void steps_add(const json_t *finding, int cols, struct lines *lines)
+{
+	const json_t *steps = json_object_get(finding, "steps"), *step;
+	int width = words_cols(steps);
 	size_t i;
 
-	if (!json_array_size(next))
+	if (!json_array_size(steps) && !*advice_of(finding))
 		return;
 	lines_rule(lines, "next steps: the number puts the command on the : line", "");
-	json_array_foreach(next, i, step) {
-		const char *text = json_string_value(step), *command = text ? command_of(text) : NULL;
+	lines_paragraph(lines, ROLE_text, 1, advice_of(finding));
+	json_array_foreach(steps, i, step) {
+		const char *command = member_text(step, "command"), *words = member_text(step, "text");
 
-		if (command)
-			lines_add(lines, ROLE_text, " %zu  :%s", i + 1, command);
-		else if (text)
-			lines_paragraph(lines, ROLE_text, 4, text);
+		if (3 + width + 3 + (int)strlen(command) < cols) {
+			lines_add(lines, ROLE_text, " %zu %-*s  :%s", i + 1, width, words, command);
+			continue;
+		}
+		lines_add(lines, ROLE_text, " %zu %s", i + 1, words);
+		lines_add(lines, ROLE_dim, "     :%s", command);
 	}
 }
 
-static void page_make(struct view *view, int cols)
+static void page_make(struct view *view, int cols, int rows)
 {
 	struct why *why = view->state;
 	const json_t *finding = finding_of(view);
@@ -166,15 +289,15 @@ static void page_make(struct view *view, int cols)
 		return;
 	}
 	head_add(view, finding, why->lines);
-	first_add(view, finding, why->lines);
-	before_add(view, finding, why->lines);
-	now_add(finding, why->lines);
-	steps_add(finding, why->lines);
+	first_add(view, finding, cols - 1, why->lines);
+	if (rows >= ROWS_FOR_NOW)
+		now_add(finding, why->lines);
+	steps_add(finding, cols - 1, why->lines);
 }
 
 static void why_draw(struct view *view, struct area area)
 {
-	page_make(view, area.cols);
+	page_make(view, area.cols, area.rows);
 	lines_draw(((struct why *)view->state)->lines, area);
 }
 
@@ -190,21 +313,27 @@ static void why_status(struct view *view, struct text *left, struct text *right)
 {
 	struct why *why = view->state;
 	size_t count = json_array_size(ask(view)->lines);
+	int64_t group = member_int(json_object_get(finding_of(view), "first"), "group");
 
 	if (count > 1)
 		text_add_format(left, "finding %zu of %zu; n and N go through them", why->finding + 1, count);
+	else if (json_array_size(json_object_get(finding_of(view), "steps")))
+		text_add(left, "a number puts its command on the : line; nothing runs before Enter");
 	else
-		text_add_format(left, "e explains the code; Y copies all of this");
+		text_add(left, "nothing is to be done");
+	if (group)
+		text_add_format(right, "group %lld  ", (long long)group);
 	lines_status(why->lines, right);
 }
 
 static const enum action_id *why_hints(struct view *view)
 {
-	static const enum action_id hints[] = { ACTION_step, ACTION_first_bad, ACTION_explain, ACTION_letters,
-		                                ACTION_toggle_pause, ACTION_acts, ACTIONS };
+	static const enum action_id bad[] = { ACTION_step,         ACTION_first_bad,    ACTION_letters, ACTION_explain,
+		                              ACTION_toggle_pause, ACTION_copy_finding, ACTION_back,    ACTIONS };
+	static const enum action_id other[] = { ACTION_step,    ACTION_toggle_pause, ACTION_explain, ACTION_acts,
+		                                ACTION_copy_finding, ACTION_back, ACTIONS };
 
-	(void)view;
-	return hints;
+	return json_is_object(json_object_get(finding_of(view), "first")) ? bad : other;
 }
 
 static bool why_subject(struct view *view, struct subject *out)
@@ -254,11 +383,9 @@ static bool why_act(struct view *view, enum action_id action, const char *argume
 
 static bool why_step(struct view *view, int number, struct text *out)
 {
-	const char *text = json_string_value(
-		json_array_get(json_object_get(finding_of(view), "next"), (size_t)(number > 0 ? number - 1 : STEPS_MOST)));
-	const char *command = text ? command_of(text) : NULL;
+	const char *command = member_text(step_of(finding_of(view), number), "command");
 
-	return command && text_add(out, command);
+	return *command && text_add(out, command);
 }
 
 static bool why_copy(struct view *view, bool is_finding, struct text *out)
@@ -267,7 +394,7 @@ static bool why_copy(struct view *view, bool is_finding, struct text *out)
 
 	if (!is_finding)
 		return text_add(out, why->words.word[1]);
-	page_make(view, 100);
+	page_make(view, 100, ROWS_FOR_NOW);
 	text_add_format(out, "%s: %s\n", why->words.word[1], member_text(finding_of(view), "state"));
 	return lines_text(why->lines, out);
 }

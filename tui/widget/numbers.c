@@ -71,3 +71,11 @@ void duration_text(int64_t ms, struct text *out)
 	else
 		text_add_format(out, "%" PRId64 "d", hours / 24);
 }
+
+void age_text(int64_t ms, struct text *out)
+{
+	if (ms >= 0 && ms < 1000)
+		text_add(out, "0s");
+	else
+		duration_text(ms, out);
+}

@@ -1,0 +1,19 @@
+/* The steps of `weir why`: commands without "weir", each with what it does. */
+#ifndef WEIR_ENGINE_WHY_STEPS_H
+#define WEIR_ENGINE_WHY_STEPS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct why_subject {
+	const char *job, *table; /* "DATASET.TABLE", or "-" */
+	const char *code;        /* "" when nothing is wrong */
+	int64_t group;           /* of letters; 0: none */
+	bool is_paused;
+};
+
+/* [{"text","command","lossy"}], the likeliest first; the caller owns it. */
+json_t *why_steps(const struct why_subject *of);
+
+#endif
