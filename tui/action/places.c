@@ -9,7 +9,7 @@ const struct place place_table[] = {
 const size_t place_count = sizeof(place_table) / sizeof(*place_table);
 
 const struct console_line console_line_table[] = {
-#define LINE(name, usage, help) { name, usage, help },
+#define LINE(id, name, usage, help) { name, usage, help },
 #include "action/lines.def"
 #undef LINE
 };

@@ -1,7 +1,10 @@
 /* Actions that are the same on every screen; the view is asked first. */
 #include "console/console_private.h"
+#include "base/arena.h"
 #include "base/clean.h"
 #include "view/names.h"
+
+#include <stdlib.h>
 
 #define COPIED_BYTES_MAX COPY_BYTES_MAX
 
@@ -89,10 +92,12 @@ static void copy(struct console *console, bool is_finding)
 		console_say(console, "nothing here to copy");
 		return;
 	}
+	free(console->copied);
+	console->copied = memory_string(what->at);
 	if (term_copy(console->term, text_span(what)))
 		console_say(console, "sent to the clipboard (%zu bytes); :copy shows it, for terminals without OSC 52", what->len);
 	else
-		console_say(console, "too long for the clipboard");
+		console_say(console, "too long for the clipboard; :copy shows it");
 }
 
 static void take_step(struct console *console, const char *argument)

@@ -53,6 +53,11 @@ int console_cols(const struct console *console)
 	return console->canvas->cols;
 }
 
+int console_range_s(const struct console *console)
+{
+	return console->range_s;
+}
+
 bool console_is_wide(const struct console *console)
 {
 	return console->is_wide;
@@ -340,10 +345,12 @@ int console_run_app(const struct home *home, const struct console_wishes *wishes
 
 	console->home = home;
 	console->wishes = wishes;
+	console->range_s = CHART_RANGE_S;
 	has_begun = console_begin(console, &err);
 	if (has_begun)
 		loop(console);
 	console_end(console, has_begun);
+	free(console->copied);
 	free(console);
 	if (!has_begun) {
 		char *words = error_line(&err, "weir", false);

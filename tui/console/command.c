@@ -9,14 +9,9 @@
 
 #include <stdlib.h>
 
-#define SAID_BYTES 400
+#define LINE_BYTES 8192
 
-struct words {
-	char **word;
-	size_t count;
-};
-
-static const char *word_at(const struct words *words, size_t i)
+const char *word_at(const struct words *words, size_t i)
 {
 	return i < words->count ? words->word[i] : "";
 }
@@ -25,102 +20,6 @@ static void rest_text(const struct words *words, size_t from, struct text *out)
 {
 	for (size_t i = from; i < words->count; i++)
 		text_add_format(out, "%s%s", i > from ? " " : "", words->word[i]);
-}
-
-/*
- * Lines of the console's own.
- */
-static void line_quit(struct console *console, const struct words *words)
-{
-	(void)words;
-	console->is_ending = true;
-}
-
-static void line_messages(struct console *console, const struct words *words)
-{
-	(void)words;
-	console_go(console, "messages", "");
-}
-
-static void line_help(struct console *console, const struct words *words)
-{
-	console_go(console, "help", words->count > 1 ? words->word[1] : console_view(console)->ops->table);
-}
-
-/* Text and roles of the screen before the line was opened: useful in bug reports. */
-static void line_save_screen(struct console *console, const struct words *words)
-{
-	OWNED(text) out = text_new(4u << 20);
-	FILE *file;
-
-	if (words->count < 2) {
-		console_say(console, "usage: save-screen FILE");
-		return;
-	}
-	frame_draw(console);
-	canvas_text(console->canvas, out);
-	text_add(out, "\n");
-	canvas_roles(console->canvas, out);
-	file = fopen(words->word[1], "wx");
-	if (!file || fwrite(out->at, 1, out->len, file) != out->len || fclose(file) != 0)
-		console_say(console, "cannot write '%s': %m", words->word[1]);
-	else
-		console_say(console, "the screen is in '%s'", words->word[1]);
-}
-
-static void line_note(struct console *console, const struct words *words)
-{
-	struct view *view = console_view(console);
-	struct subject subject = { 0 };
-	OWNED(text) said = text_new(SAID_BYTES * 4);
-	OWNED(text) line = text_new(SAID_BYTES * 16);
-	json_t *args = json_object();
-
-	if (words->count < 2) {
-		console_say(console, "usage: note TEXT");
-		json_decref(args);
-		return;
-	}
-	rest_text(words, 1, said);
-	text_add(line, "note ");
-	shell_quote(line, text_span(said));
-	json_object_set_new(args, "text", json_string(said->at));
-	if (view->ops->subject && view->ops->subject(view, &subject)) {
-		if (subject.job[0]) {
-			json_object_set_new(args, "job", json_string(subject.job));
-			text_add(line, " --job ");
-			shell_quote(line, span_of(subject.job));
-		}
-		if (subject.table[0]) {
-			json_object_set_new(args, "table", json_string(subject.table));
-			text_add(line, " --table ");
-			shell_quote(line, span_of(subject.table));
-		}
-	}
-	model_act(console->model, line->at, "note", args);
-}
-
-static const struct {
-	const char *name;
-	void (*run)(struct console *console, const struct words *words);
-} own_lines[] = {
-	{ "q", line_quit },
-	{ "quit", line_quit },
-	{ "messages", line_messages },
-	{ "help", line_help },
-	{ "save-screen", line_save_screen },
-	{ "note", line_note },
-};
-
-static bool run_own(struct console *console, const struct words *words)
-{
-	for (size_t i = 0; i < sizeof(own_lines) / sizeof(*own_lines); i++) {
-		if (strcmp(own_lines[i].name, word_at(words, 0)) == 0) {
-			own_lines[i].run(console, words);
-			return true;
-		}
-	}
-	return false;
 }
 
 /*
@@ -202,6 +101,43 @@ static bool may_act(struct console *console, const struct command *command)
 	return true; /* what this user may do is the engine's word, and the try is in its journal */
 }
 
+/* What a note is about, where it does not say: the act that was done last, once; else what is selected. */
+static void note_subject(struct console *console, json_t *args, struct text *line)
+{
+	struct view *view = console_view(console);
+	const struct act *act = model_act_of(console->model, console->act_to_note);
+	struct subject subject = { 0 };
+	const char *job = act ? arg_text(act->args, "job") : "", *table = act ? arg_text(act->args, "table") : "";
+
+	if (json_object_get(args, "job") || json_object_get(args, "table"))
+		return;
+	if (!act && view->ops->subject && view->ops->subject(view, &subject)) {
+		job = subject.job;
+		table = subject.table;
+	}
+	if (*job) {
+		json_object_set_new(args, "job", json_string(job));
+		text_add(line, " --job ");
+		shell_quote(line, span_of(job));
+	}
+	if (*table) {
+		json_object_set_new(args, "table", json_string(table));
+		text_add(line, " --table ");
+		shell_quote(line, span_of(table));
+	}
+	console->act_to_note = 0;
+}
+
+static void act_begin(struct console *console, const struct command *command, const char *typed, json_t *args)
+{
+	OWNED(text) line = text_new(LINE_BYTES);
+
+	text_add(line, typed);
+	if (command == &command_table[COMMAND_note])
+		note_subject(console, args, line);
+	model_act(console->model, line->at, command->call, json_incref(args));
+}
+
 static void run_command(struct console *console, const struct command_line *parsed, const char *line)
 {
 	const struct command *command = parsed->command;
@@ -217,7 +153,7 @@ static void run_command(struct console *console, const struct command_line *pars
 	}
 	if (!may_act(console, command) || box_confirm_open(console, line))
 		return;
-	model_act(console->model, line, command->call, json_incref(parsed->args));
+	act_begin(console, command, line, parsed->args);
 }
 
 static void parse_command(struct console *console, const struct words *words, const char *line)
@@ -249,11 +185,13 @@ void console_run(struct console *console, const char *line)
 		console_say(console, "a quote is not closed: %s", line);
 		return;
 	}
-	if (words.count && !run_own(console, &words)) {
+	if (words.count && !line_run(console, &words)) {
 		const struct view_ops *place = view_find(word_at(&words, 0));
 		int taken;
 
 		rest_text(&words, 1, argument);
+		if (place && strcmp(place->name, "help") == 0 && !argument->len)
+			text_add(argument, console_view(console)->ops->table);
 		/* A command wins over a place of the same name: `why TABLE`, `tables --failing`. */
 		if (place && !command_find((int)words.count, words.word, &taken))
 			console_go(console, place->name, argument->at);
@@ -271,10 +209,38 @@ void console_ask(struct console *console, const char *question, const char *line
 /*
  * What acts said, when they have ended.
  */
+static bool is_act(const struct act *act, enum command_id id)
+{
+	return strcmp(act->call, command_table[id].call) == 0;
+}
+
+/* "shop.orders" of an act on a table, "shop" of one on a job. */
+static const char *act_subject(const struct act *act)
+{
+	const char *table = arg_text(act->args, "table");
+
+	return *table ? table : arg_text(act->args, "job");
+}
+
+/* With the way back, which is the same key, and a way to say why. */
+static void say_paused(struct console *console, const struct act *act)
+{
+	bool is_pause = is_act(act, COMMAND_pause);
+	OWNED(text) key = text_new(64);
+
+	keymap_key_of(console->keymap, console_view(console)->ops->table, ACTION_toggle_pause, NULL, key);
+	console_say(console, is_pause ? "paused %s; %s resumes, :note says why" : "%s goes on; %s pauses it again, :note says why",
+	            act_subject(act), key->at);
+}
+
 static void act_say(struct console *console, const struct act *act)
 {
 	if (act->error.kind != ERROR_NONE)
 		console_complain(console, &act->error);
+	else if (is_act(act, COMMAND_pause) || is_act(act, COMMAND_resume))
+		say_paused(console, act);
+	else if (is_act(act, COMMAND_note) && *act_subject(act))
+		console_say(console, "noted on %s: %s", act_subject(act), arg_text(act->args, "text"));
 	else if (act->notes->len)
 		console_say(console, "%.*s", (int)strcspn(act->notes->at, "\n"), act->notes->at);
 	else
@@ -292,6 +258,8 @@ void command_results(struct console *console)
 		if (!act)
 			continue;
 		act_say(console, act);
+		if (act->error.kind == ERROR_NONE && !is_act(act, COMMAND_note) && *arg_text(act->args, "job"))
+			console->act_to_note = console->act_told;
 		model_refresh(console->model);
 		console->is_dirty = true;
 	}

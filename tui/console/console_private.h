@@ -18,6 +18,12 @@ struct message {
 	char text[MESSAGE_BYTES];
 };
 
+/* A typed line, split. */
+struct words {
+	char **word;
+	size_t count;
+};
+
 struct console {
 	const struct home *home;
 	const struct console_wishes *wishes;
@@ -42,6 +48,12 @@ struct console {
 	bool says;                      /* the last message is shown */
 	bool is_wide, is_trouble, is_local, has_mouse;
 	unsigned act_told;              /* acts up to this one were told in the status row */
+	unsigned act_to_note;           /* the act that the next note is about; 0: what is selected */
+	int range_s;                    /* of the charts */
+	char *copied;                   /* by y or Y last; NULL: nothing yet */
+	bool is_bare;                   /* it is shown, and nothing else */
+	size_t bare_from;               /* the byte of it that is first on the screen, */
+	size_t bare_to;                 /* and the one behind the last */
 	unsigned connections;           /* of the model, seen last */
 	bool was_blind;
 	int64_t blind_ms;
@@ -70,6 +82,16 @@ void stack_move(struct console *console, int by);
 
 /* command.c */
 void command_results(struct console *console);
+
+const char *word_at(const struct words *words, size_t i); /* "" behind the last */
+
+/* lines.c: what the console itself does; false: it is no line of its own */
+bool line_run(struct console *console, const struct words *words);
+
+/* bare.c: what was copied last, on a screen without anything else */
+void bare_open(struct console *console);
+void bare_take(struct console *console, const struct key_event *event);
+void bare_draw(struct console *console, struct area area);
 
 /* line.c: the prompt while it is open */
 void line_take(struct console *console, const struct key_event *event);

@@ -27,28 +27,35 @@ static char *file_text(const char *path)
 }
 
 /* A name is one that comes with weir, else NAME.theme in the configuration folder; with a slash it is a path. */
-struct theme *theme_open(const struct home *home, const char *name, struct text *notes)
+struct theme *theme_load(const struct home *home, const char *name, struct text *notes)
 {
-	const char *wanted = name ? name : getenv("WEIR_THEME"), *shipped;
+	const char *shipped = strchr(name, '/') ? NULL : theme_shipped_text(name);
 	char path[PATH_BYTES];
 	struct theme *theme;
 	char *text;
 
-	if (!wanted || !*wanted)
-		wanted = "dark";
-	shipped = strchr(wanted, '/') ? NULL : theme_shipped_text(wanted);
 	if (shipped)
-		return theme_read(wanted, shipped, notes);
-	if (strchr(wanted, '/'))
-		snprintf(path, sizeof(path), "%s", wanted);
+		return theme_read(name, shipped, notes);
+	if (strchr(name, '/'))
+		snprintf(path, sizeof(path), "%s", name);
 	else
-		snprintf(path, sizeof(path), "%s/themes/%s.theme", home->config, wanted);
+		snprintf(path, sizeof(path), "%s/themes/%s.theme", home->config, name);
 	text = file_text(path);
-	if (!text)
+	if (!text) {
 		text_add_format(notes, "cannot read theme '%s': %s\n", path, strerror(errno));
+		return NULL;
+	}
 	theme = theme_read(path, text, notes);
 	free(text);
 	return theme;
+}
+
+struct theme *theme_open(const struct home *home, const char *name, struct text *notes)
+{
+	const char *wanted = name ? name : getenv("WEIR_THEME");
+	struct theme *theme = theme_load(home, wanted && *wanted ? wanted : "dark", notes);
+
+	return theme ? theme : theme_read("", NULL, notes);
 }
 
 struct keymap *keymap_open(const struct home *home, const char *file, struct text *notes)

@@ -303,7 +303,9 @@ void frame_draw(struct console *console)
 
 	canvas_clear(console->canvas);
 	totals_ask(console, &totals);
-	if (area.rows < ROWS_LEAST || area.cols < COLS_LEAST)
+	if (console->is_bare)
+		bare_draw(console, area);
+	else if (area.rows < ROWS_LEAST || area.cols < COLS_LEAST)
 		draw_too_small(console, area, &totals);
 	else
 		draw_whole(console, area, &totals);

@@ -3,6 +3,8 @@
 
 #include <ctype.h>
 
+#define WHEEL_ROWS 3
+
 static bool is_key(const struct key_event *event, uint32_t code, uint8_t mods)
 {
 	return event->key.code == code && event->key.mods == mods;
@@ -73,7 +75,7 @@ static void box_take(struct console *console, const struct key_event *event)
 {
 	struct box *box = &console->box;
 
-	if (!box->is_drawn)
+	if (!box->is_drawn || event->key.code == KEY_MOUSE_)
 		return; /* pressed before it could be read */
 	if (box->ops->key(box, event) == BOX_STAYS)
 		return;
@@ -99,20 +101,39 @@ static bool is_for_all(struct console *console, const struct key_event *event)
 	return false;
 }
 
+/* As many steps as a hand would take; what lies under a click is what was drawn last. */
+static void mouse_take(struct console *console, const struct key_event *event)
+{
+	const struct canvas *canvas = console->canvas;
+	bool is_row = canvas && event->row >= canvas->pick_from && event->row < canvas->pick_to;
+	int steps = event->mouse == MOUSE_WHEEL_UP ? -WHEEL_ROWS : event->mouse == MOUSE_WHEEL_DOWN ? WHEEL_ROWS : 0;
+
+	if (event->mouse == MOUSE_CLICK && is_row)
+		steps = event->row - canvas->cursor_row;
+	else if (event->mouse == MOUSE_CLICK)
+		console_say(console, "a click selects a row; there is none");
+	for (; steps > 0; steps--)
+		console_do(console, ACTION_down, "");
+	for (; steps < 0; steps++)
+		console_do(console, ACTION_up, "");
+}
+
 void keys_take(struct console *console, const struct key_event *event)
 {
 	if (is_for_all(console, event))
 		return;
 	console->is_dirty = true;
 	console->says = false;
-	if (console->box.ops) {
+	if (console->is_bare) {
+		bare_take(console, event);
+	} else if (console->box.ops) {
 		box_take(console, event);
 	} else if (prompt_is_open(console->prompt)) {
 		line_take(console, event);
 	} else if (event->key.code == KEY_PASTE_) {
 		console_say(console, "paste dropped: it would have run as keys; open : or / first");
 	} else if (event->key.code == KEY_MOUSE_) {
-		console_say(console, "the mouse selects nothing here");
+		mouse_take(console, event);
 	} else {
 		sequence_take(console, event);
 	}

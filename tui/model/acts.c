@@ -12,6 +12,8 @@ static void act_free(struct act *act)
 	if (!act)
 		return;
 	free(act->line);
+	free(act->call);
+	json_decref(act->args);
 	json_decref(act->lines);
 	text_free(act->notes);
 	free(act);
@@ -49,7 +51,6 @@ static void act_end(struct act *act)
 /* "nothing was done" is certain: it never left. */
 static void act_refuse(struct act *act, const struct error *why)
 {
-	json_array_clear(act->lines);
 	act->error = *why;
 	because(&act->error, "nothing was done");
 	act_end(act);
@@ -69,7 +70,6 @@ bool acts_refuse(struct model *model, const struct error *why)
 	return has_any;
 }
 
-/* What is still to be sent waits in `lines` as {"call","args"}. */
 unsigned model_act(struct model *model, const char *line, const char *call, json_t *args)
 {
 	struct act **place = &model->acts[model->act_count % ACTS_KEPT];
@@ -80,7 +80,9 @@ unsigned model_act(struct model *model, const char *line, const char *call, json
 	model->act_count++;
 	act->line = strdup(line);
 	act->notes = text_new(NOTES_BYTES_MAX);
-	act->lines = json_pack("[{s:s, s:o}]", "call", call, "args", args ? args : json_object());
+	act->call = strdup(call);
+	act->args = args ? args : json_object();
+	act->lines = json_array();
 	act->begun_ms = clock_mono_ms();
 	act->begun_us = clock_utc_us();
 	if (wire_state(model->lanes[LANE_LOOK].wire) == WIRE_OFF)
@@ -93,16 +95,10 @@ bool acts_send(struct model *model)
 	for (; model->act_next < model->act_count; model->act_next++) {
 		struct act *act = act_of(model, model->act_next + 1);
 		struct error too_long = { 0 };
-		json_t *call;
 
 		if (!act || act->is_done)
 			continue;
-		call = json_incref(json_array_get(act->lines, 0));
-		json_array_clear(act->lines);
-		act->is_sent = lane_call(model, &model->lanes[LANE_ACT], PENDING_ACT,
-		                         json_string_value(json_object_get(call, "call")),
-		                         json_incref(json_object_get(call, "args")));
-		json_decref(call);
+		act->is_sent = lane_call(model, &model->lanes[LANE_ACT], PENDING_ACT, act->call, json_incref(act->args));
 		model->lanes[LANE_ACT].act = model->act_next + 1;
 		if (!act->is_sent) {
 			fail(&too_long, ERROR_USAGE, "frame_too_long", "the call is longer than %u bytes", FRAME_BYTES_MAX);

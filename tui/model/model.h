@@ -52,6 +52,8 @@ void model_frame_done(struct model *model);
  */
 struct act {
 	char *line;            /* as it would be typed after `weir`, shell-quoted */
+	char *call;
+	json_t *args;          /* of the call */
 	json_t *lines;         /* output */
 	struct text *notes;    /* sentences for people, one a line */
 	struct error error;

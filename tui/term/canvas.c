@@ -44,6 +44,7 @@ void canvas_clear(struct canvas *canvas)
 	for (size_t i = 0; i < canvas_cells(canvas); i++)
 		canvas->cells[i] = blank;
 	canvas->cursor_row = canvas->cursor_col = -1;
+	canvas->pick_from = canvas->pick_to = 0;
 }
 
 void canvas_copy(struct canvas *to, const struct canvas *from)

@@ -33,6 +33,7 @@ struct cell {
 struct canvas {
 	int rows, cols;
 	int cursor_row, cursor_col; /* where the terminal's cursor stands; -1: hidden */
+	int pick_from, pick_to;     /* rows [from, to) of which the cursor stands on one and a click picks another; 0, 0: none */
 	struct cell *cells;         /* rows x cols */
 };
 
@@ -70,6 +71,8 @@ void draw_blank(struct area area, int row, int col, int width, enum role role);
 void draw_rule(struct area area, int row, const char *title, const char *note);
 /* A paragraph, broken between words, at most `rows` rows; gives the rows taken. The last one ends in ".." if cut. */
 int draw_paragraph(struct area area, int row, int col, int width, int rows, enum role role, struct span text);
+/* Rows of the area that a click picks from: the cursor goes there by as many steps up or down. */
+void pick_rows(struct area area, int row, int rows);
 void cursor_put(struct area area, int row, int col);
 
 #endif

@@ -260,6 +260,14 @@ int draw_paragraph(struct area area, int row, int col, int width, int rows, enum
 	return taken;
 }
 
+void pick_rows(struct area area, int row, int rows)
+{
+	struct area picked = area_part(area, row, 0, rows, area.cols);
+
+	area.canvas->pick_from = picked.row;
+	area.canvas->pick_to = picked.row + picked.rows;
+}
+
 void cursor_put(struct area area, int row, int col)
 {
 	if (!cell_at(area, row, col))

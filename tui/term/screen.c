@@ -26,6 +26,8 @@
 #define NOTE_BYTES 512
 
 static const char paste_on[] = "\033[?2004h", paste_off[] = "\033[?2004l";
+/* Presses and wheel, written as SGR has them (xterm's ctlseqs, "Mouse Tracking"). */
+static const char mouse_on[] = "\033[?1000h\033[?1006h", mouse_off[] = "\033[?1006l\033[?1000l";
 
 struct terminal {
 	SCREEN *screen;
@@ -34,6 +36,7 @@ struct terminal {
 	enum colour_level level;
 	struct canvas *shown;
 	bool is_new;          /* all is to be sent again */
+	bool has_mouse;
 	int pairs[ROLES];
 	attr_t attributes[ROLES];
 	int stderr_before, stderr_kept;
@@ -227,7 +230,7 @@ static void stderr_give(struct terminal *term)
 static size_t undo_bytes(char *out, size_t room)
 {
 	const char *const names[] = { "sgr0", "cnorm", "rmcup" };
-	size_t len = (size_t)snprintf(out, room, "%s", paste_off);
+	size_t len = (size_t)snprintf(out, room, "%s%s", paste_off, mouse_off); /* the mouse may be on by then */
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		const char *capability = tigetstr(names[i]);
@@ -309,10 +312,23 @@ struct terminal *term_open(const struct term_wishes *wishes, struct text *out_no
 	return term;
 }
 
+static void mouse_send(bool is_on)
+{
+	bytes_out(STDOUT_FILENO, is_on ? mouse_on : mouse_off, is_on ? sizeof(mouse_on) - 1 : sizeof(mouse_off) - 1);
+}
+
+void term_mouse(struct terminal *term, bool is_on)
+{
+	if (term->has_mouse != is_on)
+		mouse_send(is_on);
+	term->has_mouse = is_on;
+}
+
 void term_close(struct terminal *term, struct span farewell)
 {
 	if (!term)
 		return;
+	term_mouse(term, false);
 	bytes_out(STDOUT_FILENO, paste_off, sizeof(paste_off) - 1);
 	endwin();
 	stderr_give(term);
@@ -408,6 +424,8 @@ static void take_back(struct terminal *term)
 {
 	reset_prog_mode();
 	bytes_out(STDOUT_FILENO, paste_on, sizeof(paste_on) - 1);
+	if (term->has_mouse)
+		mouse_send(true);
 	term_resize(term);
 	term->is_new = true;
 }

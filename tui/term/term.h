@@ -96,6 +96,8 @@ bool term_show(struct terminal *term, const struct canvas *canvas);
 void term_redraw(struct terminal *term);
 /* Another theme from the next frame on. */
 void term_theme(struct terminal *term, const struct theme *theme);
+/* Whether wheel and clicks come as keys; off at first, since then the terminal selects no text. */
+void term_mouse(struct terminal *term, bool is_on);
 /* C-z: the terminal as it was, stops this process, comes back. */
 void term_suspend(struct terminal *term);
 /* Back from a stop that was not asked for here (SIGSTOP): whoever had the terminal meanwhile has left his modes in it. */

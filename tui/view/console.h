@@ -20,6 +20,8 @@ int64_t console_now_us(const struct console *console);     /* wall */
 bool console_is_local(const struct console *console);      /* `T` */
 int console_cols(const struct console *console);            /* of the screen */
 bool console_is_wide(const struct console *console);       /* `w` */
+#define CHART_RANGE_S 600
+int console_range_s(const struct console *console);          /* `:range`: how long a time charts show */
 bool console_is_trouble_only(const struct console *console); /* `!` */
 /* Is the engine away, so that numbers are old and dimmed? */
 bool console_is_blind(const struct console *console);

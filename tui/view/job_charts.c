@@ -1,4 +1,4 @@
-/* The charts of a job; see job_charts.h. From `weir status JOB --history --json`: seconds of the last ten minutes. */
+/* The charts of a job; see job_charts.h. From `weir status JOB --history --json`: seconds of the last ten minutes, or minutes. */
 #include "view/job_charts.h"
 #include "base/arena.h"
 #include "widget/chart.h"
@@ -10,7 +10,6 @@
 #define FLOW_ROWS 6
 #define LEGS_ROWS 6
 #define BATCH_ROWS 2
-#define SECONDS 600
 
 static const struct {
 	const char *name, *label;
@@ -19,69 +18,98 @@ static const struct {
 	     { "changelog", "receive -> changelog" },
 	     { "replica", "changelog -> replica" } };
 
-/* The job's own seconds: the first object with step_s 1 and no table. */
-static const json_t *seconds_of(const json_t *lines)
+/* What is charted: the seconds of ten minutes, or the minutes of longer (their values are sums). */
+struct span_of_time {
+	const char *name;
+	const char *axis[2];   /* at the left end, in the middle */
+	int seconds, step_s;
+};
+
+static const struct span_of_time ranges[] = {
+	{ "10 min", { "-10m", "-5m" }, 600, 1 },
+	{ "hour", { "-1h", "-30m" }, 3600, 60 },
+	{ "24 h", { "-24h", "-12h" }, 86400, 60 },
+};
+
+static const struct span_of_time *range_of(const struct console *console)
+{
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++) {
+		if (ranges[i].seconds == console_range_s(console))
+			return &ranges[i];
+	}
+	return &ranges[0];
+}
+
+/* The job's own values of that step: the first such object without a table. */
+static const json_t *values_of(const json_t *lines, int step_s)
 {
 	const json_t *line;
 	size_t i;
 
 	json_array_foreach(lines, i, line) {
-		if (member_int(line, "step_s") == 1 && !json_object_get(line, "table"))
+		if (member_int(line, "step_s") == step_s && !json_object_get(line, "table"))
 			return json_object_get(line, "values");
 	}
 	return NULL;
 }
 
-/* Ten minutes, oldest first; a gap where the job was not there yet. */
-static void samples_of(const json_t *values, const char *name, double out[SECONDS])
+struct series {
+	const json_t *values;
+	const struct span_of_time *range;
+};
+
+static size_t sample_count(const struct series *series)
 {
-	const json_t *array = json_object_get(values, name);
-	size_t count = json_array_size(array), known = count < SECONDS ? count : SECONDS;
-
-	for (size_t i = 0; i < SECONDS; i++) {
-		const json_t *value = i < SECONDS - known ? NULL : json_array_get(array, count - (SECONDS - i));
-
-		out[i] = json_is_number(value) ? json_number_value(value) : CHART_GAP;
-	}
+	return (size_t)(series->range->seconds / series->range->step_s);
 }
 
-static double chart_line(const json_t *values, const char *name, struct area area, enum role role, double ceiling)
+/* A second's rate each, oldest first; a gap where the job was not there yet. The caller frees. */
+static double *samples_of(const struct series *series, const char *name)
 {
-	double *samples = memory_alloc(SECONDS * sizeof(*samples));
+	const json_t *array = json_object_get(series->values, name);
+	size_t wanted = sample_count(series), count = json_array_size(array), known = count < wanted ? count : wanted;
+	double *out = memory_alloc(wanted * sizeof(*out));
+
+	for (size_t i = 0; i < wanted; i++) {
+		const json_t *value = i < wanted - known ? NULL : json_array_get(array, count - (wanted - i));
+
+		out[i] = json_is_number(value) ? json_number_value(value) / series->range->step_s : CHART_GAP;
+	}
+	return out;
+}
+
+static void chart_line(const struct series *series, const char *name, struct area area, enum role role, double ceiling)
+{
+	double *samples = samples_of(series, name);
 	size_t want = chart_samples(area.cols);
 	double *pieces = memory_alloc((want + 1) * sizeof(*pieces));
 	struct chart chart = { .samples = pieces, .count = want, .role = role, .ceiling = ceiling };
 
-	samples_of(values, name, samples);
-	chart_pieces(samples, SECONDS, pieces, want);
-	if (ceiling <= 0)
-		chart.ceiling = chart_ceiling(pieces, want, 0);
+	chart_pieces(samples, sample_count(series), pieces, want);
 	chart_draw(area, &chart);
 	free(samples);
 	free(pieces);
-	return chart.ceiling;
 }
 
-static double ceiling_of(const json_t *values, const char *name, size_t want)
+static double ceiling_of(const struct series *series, const char *name, size_t want)
 {
-	double *samples = memory_alloc(SECONDS * sizeof(*samples));
+	double *samples = samples_of(series, name);
 	double *pieces = memory_alloc((want + 1) * sizeof(*pieces));
 	double ceiling;
 
-	samples_of(values, name, samples);
-	chart_pieces(samples, SECONDS, pieces, want);
+	chart_pieces(samples, sample_count(series), pieces, want);
 	ceiling = chart_ceiling(pieces, want, 0);
 	free(samples);
 	free(pieces);
 	return ceiling;
 }
 
-static void axis(struct area area, int row)
+static void axis(const struct span_of_time *range, struct area area, int row)
 {
 	int cols = area.cols - LABEL_COLS - 1;
 
-	draw_text(area, row, LABEL_COLS + 1, ROLE_chart_axis, "-10m");
-	draw_text(area, row, LABEL_COLS + 1 + cols / 2 - 1, ROLE_chart_axis, "-5m");
+	draw_text(area, row, LABEL_COLS + 1, ROLE_chart_axis, range->axis[0]);
+	draw_text(area, row, LABEL_COLS + 1 + cols / 2 - 1, ROLE_chart_axis, range->axis[1]);
 	draw_text(area, row, area.cols - 4, ROLE_chart_axis, "now");
 }
 
@@ -95,13 +123,14 @@ static void flow_label(struct area area, int row, const char *name, double ceili
 }
 
 /* In and out share one scale. */
-static int draw_flow(const json_t *job, const json_t *values, struct area area)
+static int draw_flow(const json_t *job, const struct series *series, struct area area)
 {
 	const json_t *rates = json_object_get(job, "rates");
 	size_t want = chart_samples(area.cols - LABEL_COLS - 2);
-	double in = ceiling_of(values, "received", want), out = ceiling_of(values, "written", want);
+	double in = ceiling_of(series, "received", want), out = ceiling_of(series, "written", want);
 	double ceiling = in > out ? in : out;
 	OWNED(text) note = text_new(LINE_BYTES);
+	OWNED(text) title = text_new(64);
 
 	text_add(note, "in ");
 	number_text((int64_t)(member_number(rates, "received") + 0.5), note);
@@ -109,12 +138,13 @@ static int draw_flow(const json_t *job, const json_t *values, struct area area)
 	bytes_rate_text(member_number(rates, "bytes"), note);
 	text_add(note, "   out ");
 	number_text((int64_t)(member_number(rates, "written") + 0.5), note);
-	draw_rule(area, 0, "messages/s, last 10 min", note->at);
+	text_add_format(title, "messages/s, last %s", series->range->name);
+	draw_rule(area, 0, title->at, note->at);
 	flow_label(area, 1, "in", ceiling);
-	chart_line(values, "received", area_part(area, 1, LABEL_COLS + 1, 2, area.cols - LABEL_COLS - 2), ROLE_chart_1, ceiling);
+	chart_line(series, "received", area_part(area, 1, LABEL_COLS + 1, 2, area.cols - LABEL_COLS - 2), ROLE_chart_1, ceiling);
 	flow_label(area, 3, "out", ceiling);
-	chart_line(values, "written", area_part(area, 3, LABEL_COLS + 1, 2, area.cols - LABEL_COLS - 2), ROLE_chart_2, ceiling);
-	axis(area, 5);
+	chart_line(series, "written", area_part(area, 3, LABEL_COLS + 1, 2, area.cols - LABEL_COLS - 2), ROLE_chart_2, ceiling);
+	axis(series->range, area, 5);
 	return FLOW_ROWS;
 }
 
@@ -185,11 +215,12 @@ int job_charts_draw(struct console *console, const json_t *job, const char *name
 {
 	const struct answer *history = model_ask(console_model(console), LANE_LOOK, "status",
 	                                         json_pack("{s:s, s:b}", "job", name, "history", 1), "jobs");
-	const json_t *values = seconds_of(history->lines);
+	const struct span_of_time *range = range_of(console);
+	struct series series = { values_of(history->lines, range->step_s), range };
 	int rows = 0;
 
-	if (values && area.rows >= FLOW_ROWS)
-		rows += draw_flow(job, values, area_part(area, 0, 0, FLOW_ROWS, area.cols));
+	if (series.values && area.rows >= FLOW_ROWS)
+		rows += draw_flow(job, &series, area_part(area, 0, 0, FLOW_ROWS, area.cols));
 	if (json_object_get(job, "latency") && area.rows >= rows + LEGS_ROWS)
 		rows += draw_legs(job, area_part(area, rows, 0, LEGS_ROWS, area.cols));
 	if (json_object_get(job, "latency") && area.rows >= rows + BATCH_ROWS)

@@ -232,8 +232,10 @@ void list_draw(struct list *list, const struct list_source *source, struct area 
 	scroll(list, area.rows - 1);
 	for (int at = 1; at < area.rows && list->top + (size_t)at - 1 < list->shown; at++)
 		draw_row(list, source, &layout, area, at, list->top + (size_t)at - 1);
-	if (has_focus && list->shown)
-		cursor_put(area, 1 + (int)(list->place - list->top), 0);
+	if (!has_focus || !list->shown)
+		return;
+	pick_rows(area, 1, list->shown - list->top < (size_t)list->page ? (int)(list->shown - list->top) : list->page);
+	cursor_put(area, 1 + (int)(list->place - list->top), 0);
 }
 
 /*

@@ -213,6 +213,7 @@ void tree_draw(struct tree *tree, struct area area)
 		tree->top = tree->at - (size_t)tree->page + 1;
 	for (int row = 0; row < area.rows && tree->top + (size_t)row < tree->count; row++)
 		draw_node(tree, area, row, tree->top + (size_t)row);
+	pick_rows(area, 0, tree->count - tree->top < (size_t)tree->page ? (int)(tree->count - tree->top) : tree->page);
 	cursor_put(area, (int)(tree->at - tree->top), 0);
 }
 
