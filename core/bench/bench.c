@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #define MILLION UINT64_C(1000000)
+#define CONSOLE_ROWS UINT64_C(100000)
 
 /* Rows without a function belong to parts of weir that do not exist yet. */
 static const struct bench_row rows[] = {
@@ -42,9 +43,18 @@ static const struct bench_row rows[] = {
 	},
 	{ .name = "grpc_echo" },
 	{ .name = "bigquery" },
-	{ .name = "console_start" },
-	{ .name = "console_rest_cpu" },
-	{ .name = "console_rest_bytes" },
+	{
+		.name = "console_start", .unit = "ms", .baseline = "htop", .order = LESS_IS_BETTER, .rows = CONSOLE_ROWS,
+		.run = bench_console_start,
+	},
+	{
+		.name = "console_rest_cpu", .unit = "percent_of_core", .baseline = "htop", .order = LESS_IS_BETTER,
+		.rows = CONSOLE_ROWS, .run = bench_console_rest_cpu,
+	},
+	{
+		.name = "console_rest_bytes", .unit = "bytes_per_s", .baseline = "htop", .order = LESS_IS_BETTER,
+		.rows = CONSOLE_ROWS, .run = bench_console_rest_bytes,
+	},
 	{ .name = "dlq_groups" },
 	{ .name = "dlq_filter" },
 	{ .name = "pubsub" },
@@ -115,7 +125,7 @@ static void say_json(const struct bench_row *row, const struct bench_result *res
 	json_t *object = json_pack("{s:s, s:f, s:s}", "name", row->name, "value", result->value, "unit", row->unit);
 	char *line;
 
-	if (row->baseline) {
+	if (row->baseline && result->baseline_value > 0) {
 		json_object_set_new(object, "baseline", json_string(row->baseline));
 		json_object_set_new(object, "baseline_value", json_real(result->baseline_value));
 		json_object_set_new(object, "ratio", json_real(better(row, result)));
@@ -138,7 +148,7 @@ static void say_text(const struct bench_row *row, const struct bench_result *res
 	json_t *value;
 
 	printf("%-20s %12.*f %-18s", row->name, is_rate ? 0 : 3, result->value, row->unit);
-	if (row->baseline)
+	if (row->baseline && result->baseline_value > 0)
 		printf("  %s %.*f, %.2f times better", row->baseline, is_rate ? 0 : 3, result->baseline_value,
 		       better(row, result));
 	json_object_foreach(result->more, name, value) {

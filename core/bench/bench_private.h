@@ -57,6 +57,11 @@ bool bench_feed_memory(struct bench *bench, const struct bench_row *row, struct 
                        struct error *err);
 bool bench_idle_jobs(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 bool bench_idle_jobs_cpu(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
+bool bench_console_start(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
+bool bench_console_rest_cpu(struct bench *bench, const struct bench_row *row, struct bench_result *out,
+                            struct error *err);
+bool bench_console_rest_bytes(struct bench *bench, const struct bench_row *row, struct bench_result *out,
+                              struct error *err);
 
 /*
  * The folder, the disk, the signals (bench_place.c).
@@ -79,6 +84,48 @@ double bench_cpu_s(void); /* of this process, user and system */
 bool bench_spawn(const struct bench *bench, char *const *arguments, pid_t *out_pid, struct error *err);
 /* The number behind `name` in one of /proc's small texts, or 0. */
 uint64_t bench_proc_number(const char *path, const char *name);
+
+/* User and system time of a process so far (bench_engine.c). */
+double bench_cpu_of_s(pid_t pid);
+/* So many seconds in which this process does nothing; false after ^C. */
+bool bench_rest(const struct bench *bench, double seconds, struct error *err);
+
+/*
+ * An engine that serves a socket in the folder (bench_engine.c).
+ */
+struct client;
+struct bench_job;
+struct bench_engine {
+	pid_t pid;
+	struct client *client;     /* NULL: closed by its user */
+};
+bool bench_engine_start(const struct bench *bench, struct bench_engine *out, struct error *err);
+/* Makes and starts job `bench-NUMBER` on the feed of `job`, with datasets of its own, as jobs have. */
+bool bench_engine_job(const struct bench *bench, struct bench_engine *engine, const struct bench_job *job, int number,
+                      struct error *err);
+/* Drained, since its files are removed next; killed when it does not end. */
+void bench_engine_end(struct bench_engine *engine);
+
+/*
+ * A terminal of 100x30 with a program in it (bench_terminal.c).
+ */
+struct bench_terminal {
+	pid_t pid;
+	int fd;
+	uint64_t bytes;            /* that the program has sent */
+	unsigned synced;           /* tokens given out */
+};
+/* `arguments` end with NULL; the first is the program's path. The home is the benchmark's folder. */
+bool bench_terminal_open(const struct bench *bench, char *const *arguments, struct bench_terminal *out,
+                         struct error *err);
+/* Waits until the console has answered that its questions are answered and the screen is drawn. */
+bool bench_terminal_sync(struct bench_terminal *terminal, struct error *err);
+/* Sends a key that changes the screen; gives the time until the first bytes of it came. */
+bool bench_terminal_key(struct bench_terminal *terminal, const char *key, double *out_s, struct error *err);
+/* Reads for so long, or until nothing came for `quiet_s` (0: all of the time). *out_last_s: when the last byte came. */
+bool bench_terminal_read(const struct bench *bench, struct bench_terminal *terminal, double seconds, double quiet_s,
+                         double *out_last_s, struct error *err);
+void bench_terminal_close(struct bench_terminal *terminal);
 
 /*
  * Feeds and jobs (bench_job.c).

@@ -58,10 +58,11 @@ static void lane_begin(struct model *model, int index)
 	if (index != LANE_LOOK)
 		return;
 	topics_forget(model);
+	model->is_one_by_one = false;
 	model_refresh(model);
 	model->was_there = true;
 	model->is_syncing = false;
-	model->heard_ms = clock_mono_ms();
+	model->heard_ms = model->pinged_ms = clock_mono_ms(); /* the first questions tell as much as a ping */
 }
 
 /* What was under way is asked again; an act is not, since nobody knows how far it came. */
@@ -80,10 +81,12 @@ static void lane_lost(struct model *model, struct lane_state *lane)
 static void lane_end(struct model *model, struct lane_state *lane, const json_t *frame, int64_t now_ms)
 {
 	if (lane->pending == PENDING_QUERY)
-		query_end(lane->query, frame, now_ms);
+		query_end(model, lane->query, frame, now_ms);
 	else if (lane->pending == PENDING_ACT)
 		acts_end(model, lane, frame);
-	else
+	else if (json_object_get(frame, "error"))
+		topics_refused(model);
+	if (lane->pending == PENDING_CONTROL)
 		model->is_syncing = false;
 	lane->pending = PENDING_NONE;
 	lane->query = NULL;
@@ -107,8 +110,19 @@ static void lane_frame(struct model *model, struct lane_state *lane, json_t *fra
 		acts_line(model, lane, frame);
 }
 
+/* An act that is under way changes what is to be told: it is waited for. */
+static bool sync_is_due(const struct model *model, int64_t now_ms)
+{
+	if (model->wants_sync && model->act_next == model->act_count && model->lanes[LANE_ACT].pending == PENDING_NONE)
+		return true;
+	return now_ms >= model->pinged_ms + PING_MS;
+}
+
+/* What is old by now is asked again at once; what becomes old later is newer than the sync. */
 static void sync_send(struct model *model, int64_t now_ms)
 {
+	for (size_t i = 0; model->wants_sync && i < model->query_count; i++)
+		model->queries[i]->is_forced |= model->queries[i]->is_stale;
 	model->wants_sync = false;
 	model->is_syncing = true;
 	model->pinged_ms = now_ms;
@@ -127,17 +141,10 @@ static void lane_ask(struct model *model, int index, int64_t now_ms)
 	}
 	if (index == LANE_LOOK && topics_send(model))
 		return;
-	if (index == LANE_LOOK && (model->wants_sync || now_ms >= model->pinged_ms + PING_MS))
+	if (index == LANE_LOOK && sync_is_due(model, now_ms))
 		sync_send(model, now_ms);
 	else
 		query_send(model, (enum lane)index, now_ms);
-}
-
-/* What was put goes at once; what came meanwhile waits for the next step. */
-static void lane_send(struct wire *wire, int64_t now_ms)
-{
-	if (wire_state(wire) != WIRE_OFF && wire_wants_out(wire))
-		wire_step(wire, now_ms);
 }
 
 static bool lane_step(struct model *model, int index, int64_t now_ms)
@@ -165,7 +172,8 @@ static bool lane_step(struct model *model, int index, int64_t now_ms)
 	if (index == LANE_ACT && wire_tries(lane->wire) > tries)
 		acts_refuse(model, wire_error(lane->wire));
 	lane_ask(model, index, now_ms);
-	lane_send(lane->wire, now_ms);
+	/* Only sends: what were received here would lie unread until something else came. */
+	wire_flush(lane->wire);
 	return changed;
 }
 
@@ -252,7 +260,7 @@ bool model_is_idle(const struct model *model)
 			return false;
 	}
 	for (size_t i = 0; i < model->query_count; i++) {
-		if (model->queries[i]->is_stale && model->queries[i]->frame + 1 >= model->frame)
+		if (model->queries[i]->is_forced && model->queries[i]->frame + 1 >= model->frame)
 			return false;
 	}
 	return !model->wants_sync && !model->is_syncing && model->act_next == model->act_count;

@@ -27,7 +27,7 @@ struct answer {
 	bool is_asking;
 	bool is_cut;           /* more than ANSWER_LINES_MAX lines came */
 	int64_t at_ms;         /* when it was known to be so last (mono) */
-	unsigned generation;   /* counts up with each new answer */
+	unsigned generation;   /* no two answers have the same one; 0: not known yet */
 };
 
 struct model *model_new(const struct home *home);

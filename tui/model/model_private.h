@@ -14,7 +14,7 @@
 
 struct query {
 	enum lane lane;
-	char *call, *args_text, *topics;
+	char *call, *topics;
 	json_t *args;
 	struct answer answer;
 	json_t *incoming;      /* lines of the answer that is under way */
@@ -44,10 +44,12 @@ struct model {
 	size_t query_count;
 	unsigned long frame;
 	int64_t now_ms;        /* of the last step */
+	unsigned generation;   /* of the newest answer */
 	json_int_t last_id;
 
 	char *subscribed[TOPICS_MAX];
 	size_t subscribed_count;
+	bool is_one_by_one;          /* the engine refused a topic: the next ones are subscribed each by itself */
 	bool wants_sync, is_syncing;
 	int64_t heard_ms, pinged_ms; /* when the looks' session last said something */
 
@@ -70,7 +72,7 @@ void acts_free(struct model *model);
 void query_free(struct query *query);
 bool query_send(struct model *model, enum lane lane, int64_t now_ms);
 void query_line(struct query *query, json_t *frame);
-void query_end(struct query *query, const json_t *frame, int64_t now_ms);
+void query_end(struct model *model, struct query *query, const json_t *frame, int64_t now_ms);
 void query_event(struct model *model, const char *topic);
 int64_t query_due_ms(const struct model *model, enum lane lane, int64_t now_ms);
 
@@ -79,5 +81,7 @@ bool lane_call(struct model *model, struct lane_state *lane, enum pending pendin
 /* subscribe or unsubscribe until the topics are those that the questions name; true: a call was sent. */
 bool topics_send(struct model *model);
 void topics_forget(struct model *model);
+/* The engine has refused one of those that were subscribed last, and what stood behind it in the same call. */
+void topics_refused(struct model *model);
 
 #endif

@@ -9,7 +9,6 @@ void query_free(struct query *query)
 	if (!query)
 		return;
 	free(query->call);
-	free(query->args_text);
 	free(query->topics);
 	json_decref(query->args);
 	json_decref(query->answer.lines);
@@ -17,12 +16,20 @@ void query_free(struct query *query)
 	free(query);
 }
 
-static struct query *query_find(struct model *model, const char *call, const char *args_text)
+/* No arguments are as good as an empty object. */
+static bool args_equal(const json_t *a, const json_t *b)
+{
+	if (!json_object_size(a) || !json_object_size(b))
+		return json_object_size(a) == json_object_size(b);
+	return json_equal(a, b);
+}
+
+static struct query *query_find(struct model *model, const char *call, const json_t *args)
 {
 	for (size_t i = 0; i < model->query_count; i++) {
 		struct query *query = model->queries[i];
 
-		if (strcmp(query->call, call) == 0 && strcmp(query->args_text, args_text) == 0)
+		if (strcmp(query->call, call) == 0 && args_equal(query->args, args))
 			return query;
 	}
 	return NULL;
@@ -39,7 +46,7 @@ static void query_drop(struct model *model, size_t at)
 }
 
 /* Makes room by the one that was not asked for the longest. */
-static struct query *query_add(struct model *model, const char *call, char *args_text, json_t *args)
+static struct query *query_add(struct model *model, const char *call, json_t *args)
 {
 	struct query *query = memory_zalloc(sizeof(*query));
 	size_t oldest = 0;
@@ -51,7 +58,6 @@ static struct query *query_add(struct model *model, const char *call, char *args
 	if (model->query_count == QUERIES_MAX)
 		query_drop(model, oldest);
 	query->call = strdup(call);
-	query->args_text = args_text;
 	query->args = args;
 	query->topics = strdup("");
 	query->answer.lines = json_array();
@@ -62,15 +68,12 @@ static struct query *query_add(struct model *model, const char *call, char *args
 
 const struct answer *model_ask(struct model *model, enum lane lane, const char *call, json_t *args, const char *topics)
 {
-	char *args_text = args ? json_dumps(args, JSON_COMPACT | JSON_SORT_KEYS) : strdup("{}");
-	struct query *query = query_find(model, call, args_text);
+	struct query *query = query_find(model, call, args);
 
-	if (query) {
-		free(args_text);
+	if (query)
 		json_decref(args);
-	} else {
-		query = query_add(model, call, args_text, args);
-	}
+	else
+		query = query_add(model, call, args);
 	if (strcmp(query->topics, topics) != 0) {
 		free(query->topics);
 		query->topics = strdup(topics);
@@ -182,7 +185,7 @@ void query_line(struct query *query, json_t *frame)
 }
 
 /* A failed answer keeps the lines of the one before: old numbers with their age say more than none. */
-void query_end(struct query *query, const json_t *frame, int64_t now_ms)
+void query_end(struct model *model, struct query *query, const json_t *frame, int64_t now_ms)
 {
 	const json_t *error = json_object_get(frame, "error");
 
@@ -200,7 +203,7 @@ void query_end(struct query *query, const json_t *frame, int64_t now_ms)
 	}
 	query->answer.is_known = true;
 	query->answer.at_ms = now_ms;
-	query->answer.generation++;
+	query->answer.generation = ++model->generation;
 }
 
 /*
@@ -230,45 +233,59 @@ static bool is_subscribed(const struct model *model, struct span topic)
 	return false;
 }
 
-static bool topic_subscribe(struct model *model, struct span topic)
-{
-	char *name = memory_zalloc(topic.len + 1);
-
-	memcpy(name, topic.at, topic.len);
-	model->subscribed[model->subscribed_count++] = name;
-	return lane_call(model, &model->lanes[LANE_LOOK], PENDING_CONTROL, "subscribe", json_pack("{s:[s]}", "topics", name));
-}
-
-static bool topics_add_of(struct model *model, const char *topics)
+/* Those of a question that are not subscribed yet go to `to`, and count as subscribed. */
+static void topics_add_of(struct model *model, const char *topics, json_t *to)
 {
 	for (const char *at = topics; *at;) {
 		size_t len = strcspn(at, " ");
-		struct span topic = span_make(at, len);
 
-		if (len && !is_subscribed(model, topic) && model->subscribed_count < TOPICS_MAX)
-			return topic_subscribe(model, topic);
+		if (model->is_one_by_one && json_array_size(to))
+			return;
+		if (len && !is_subscribed(model, span_make(at, len)) && model->subscribed_count < TOPICS_MAX) {
+			model->subscribed[model->subscribed_count++] = memory_string_of(span_make(at, len));
+			json_array_append_new(to, json_stringn(at, len));
+		}
 		at += len + (at[len] == ' ');
 	}
-	return false;
 }
 
+static void topics_drop(struct model *model, json_t *to)
+{
+	for (size_t i = 0; i < model->subscribed_count;) {
+		char *topic = model->subscribed[i];
+
+		if (is_wanted(model, topic)) {
+			i++;
+			continue;
+		}
+		model->subscribed[i] = model->subscribed[--model->subscribed_count];
+		json_array_append_new(to, json_string(topic));
+		free(topic);
+	}
+}
+
+void topics_refused(struct model *model)
+{
+	if (!model->is_one_by_one)
+		topics_forget(model); /* those that the engine has are no harm a second time */
+	model->is_one_by_one = true;
+}
+
+/* All of them in one call: a screen that opens waits for one answer, not for one a topic. */
 bool topics_send(struct model *model)
 {
-	for (size_t i = 0; i < model->query_count; i++) {
-		if (topics_add_of(model, model->queries[i]->topics))
-			return true;
-	}
-	for (size_t i = 0; i < model->subscribed_count; i++) {
-		char *topic = model->subscribed[i];
-		bool is_sent;
+	json_t *changed = json_array();
+	bool is_more = true;
 
-		if (is_wanted(model, topic))
-			continue;
-		model->subscribed[i] = model->subscribed[--model->subscribed_count];
-		is_sent = lane_call(model, &model->lanes[LANE_LOOK], PENDING_CONTROL, "unsubscribe",
-		                    json_pack("{s:[s]}", "topics", topic));
-		free(topic);
-		return is_sent;
+	for (size_t i = 0; i < model->query_count; i++)
+		topics_add_of(model, model->queries[i]->topics, changed);
+	if (!json_array_size(changed)) {
+		is_more = false;
+		topics_drop(model, changed);
 	}
+	if (json_array_size(changed))
+		return lane_call(model, &model->lanes[LANE_LOOK], PENDING_CONTROL, is_more ? "subscribe" : "unsubscribe",
+		                 json_pack("{s:o}", "topics", changed));
+	json_decref(changed);
 	return false;
 }

@@ -307,6 +307,12 @@ bool wire_step(struct wire *wire, int64_t now_ms)
 	return came || wire->has_ended;
 }
 
+void wire_flush(struct wire *wire)
+{
+	if (wire_wants_out(wire))
+		wire_send(wire);
+}
+
 json_t *wire_take(struct wire *wire)
 {
 	bool is_bad;

@@ -22,6 +22,8 @@ int64_t wire_due_ms(const struct wire *wire);
 /* Connects when it is time, sends, receives. True: something changed. Take all frames after it: what the engine said before
  * it closed is handed out first, and only then the wire is off. */
 bool wire_step(struct wire *wire, int64_t now_ms);
+/* Sends what the socket takes now; a lost connection is noticed by the next step. */
+void wire_flush(struct wire *wire);
 /* The next frame that is no hello, or NULL; the caller owns it. */
 json_t *wire_take(struct wire *wire);
 /* A frame to send; stolen. False: it is longer than a frame, or too much waits. */

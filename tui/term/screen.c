@@ -259,6 +259,7 @@ static bool term_start(struct terminal *term, struct error *err)
 	nonl();
 	asked_size(&rows, &cols);
 	resizeterm(rows, cols);
+	typeahead(-1); /* a frame goes out whole; curses need not look for keys in between */
 	leaveok(stdscr, FALSE);
 	scrollok(stdscr, FALSE);
 	return true;
