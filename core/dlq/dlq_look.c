@@ -3,6 +3,7 @@
  * the file and goes on after the last number, so that a slow reader holds
  * nothing and may change letters while it reads.
  */
+#include "base/clock.h"
 #include "dlq/dlq_private.h"
 
 #include <inttypes.h>
@@ -137,8 +138,11 @@ bool dlq_list(struct dlq *dlq, const struct dlq_filter *filter, dlq_line on_line
  * Groups.
  */
 
+#define MINUTE_US INT64_C(60000000)
+
 struct group_sum {
 	int64_t count, open;
+	int64_t late; /* of the last minute */
 	int state; /* the most urgent */
 };
 
@@ -147,7 +151,7 @@ static bool group_sum(struct look *look, int64_t group, struct group_sum *out, s
 	sqlite3_stmt *stmt = dlq_statement(look->dlq, LIST_GROUP_STATES, err);
 	bool has_row = false;
 	bool is_fine;
-	struct group_sum sum = { 0, 0, -1 };
+	struct group_sum sum = { .state = -1 };
 
 	if (!stmt)
 		return false;
@@ -167,6 +171,28 @@ static bool group_sum(struct look *look, int64_t group, struct group_sum *out, s
 	return is_fine;
 }
 
+/* Most groups have got none for long, and are not looked at for it. */
+static bool group_late(struct look *look, int64_t group, int64_t last_us, int64_t *out, struct error *err)
+{
+	int64_t since_us = clock_utc_us() - MINUTE_US;
+	sqlite3_stmt *stmt;
+	bool has_row = false;
+
+	*out = 0;
+	if (last_us < since_us)
+		return true;
+	stmt = dlq_statement(look->dlq, LIST_GROUP_LATE, err);
+	if (!stmt)
+		return false;
+	sqlite3_bind_int64(stmt, 1, group);
+	sqlite3_bind_int64(stmt, 2, since_us);
+	if (!dlq_row(look->dlq, stmt, &has_row, err))
+		return false;
+	*out = has_row ? sqlite3_column_int64(stmt, 0) : 0;
+	sqlite3_reset(stmt);
+	return true;
+}
+
 /* Letters beyond the limit of groups share one a code, which has no table. */
 static void group_json(struct text *out, sqlite3_stmt *row, const struct group_sum *sum, const char *job)
 {
@@ -181,6 +207,7 @@ static void group_json(struct text *out, sqlite3_stmt *row, const struct group_s
 	member_text_or_null(out, "column", store_text(row, 4));
 	member_int(out, "count", sum->count);
 	member_int(out, "open", sum->open);
+	member_int(out, "last_minute", sum->late);
 	member_int(out, "keys", sqlite3_column_int64(row, 5));
 	member_time(out, "first", sqlite3_column_int64(row, 6));
 	member_time(out, "last", sqlite3_column_int64(row, 7));
@@ -205,7 +232,8 @@ static bool groups_page(struct look *look, size_t *out_rows, struct error *err)
 
 		rows++;
 		look->last_id = sqlite3_column_int64(stmt, 0);
-		if (!group_sum(look, look->last_id, &sum, err)) {
+		if (!group_sum(look, look->last_id, &sum, err) ||
+		    !group_late(look, look->last_id, sqlite3_column_int64(stmt, 7), &sum.late, err)) {
 			sqlite3_reset(stmt);
 			return false;
 		}

@@ -138,6 +138,9 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[LIST_BODY] = "SELECT bytes FROM bodies WHERE letter = ?1",
 	[LIST_GROUPS] = "SELECT id, stage, code, tbl, col, keys, first, last, sample FROM groups WHERE id > ?1 ORDER BY id"
 	                " LIMIT ?2",
+	/* Letters are numbered as they come: the newest are looked at, and no more than could come in a minute. */
+	[LIST_GROUP_LATE] = "SELECT count(*) FROM (SELECT first FROM letters WHERE grp = ?1 ORDER BY id DESC LIMIT 100000)"
+	                    " WHERE first >= ?2",
 	[LIST_GROUP_STATES] = "SELECT state, count FROM group_states WHERE grp = ?1 AND count > 0",
 	[TROUBLES] = "SELECT g.tbl, g.id, g.code, g.col, g.first, g.sample, sum(s.count) AS n FROM groups g"
 	             " JOIN group_states s ON s.grp = g.id AND s.state IN (0, 5) AND s.count > 0 WHERE ?1 IS NULL OR g.tbl = ?1"

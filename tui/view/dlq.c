@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/clean.h"
 #include "view/names.h"
+#include "view/payload.h"
 #include "view/rows_view.h"
 #include "view/totals.h"
 #include "widget/chart.h"
@@ -12,31 +13,33 @@
 #include <stdlib.h>
 
 #define LINE_BYTES 4096
-#define PANE_ROWS 9
+#define STEPS_ROWS 4           /* the rule and the steps */
+#define PANE_ROWS (6 + STEPS_ROWS)
 
 struct dlq {
 	struct rows *rows;
 	struct name_words words; /* job, table; both may be empty */
 };
 
-enum column { NUMBER, COUNT, FIRST, LAST, STAGE, REASON, WHERE, STATE, JOB, KEYS };
+enum column { NUMBER, COUNT, MINUTE, FIRST, LAST, STAGE, REASON, WHERE, STATE, JOB, KEYS };
 
 static const struct list_column columns[] = {
-	[NUMBER] = { "#", "group", 3, 1, 0, 0, false, '#' },
-	[COUNT] = { "COUNT", "count", 7, 1, 0, 0, false, 'c' },
+	[NUMBER] = { "#", "group", 2, 1, 0, 0, false, '#' },
+	[COUNT] = { "COUNT", "count", 6, 1, 0, 0, false, 'c' },
+	[MINUTE] = { "/MIN", "minute", 4, 1, 1, 72, false, 'm' },
 	[FIRST] = { "FIRST", NULL, 5, 1, 3, 0, false, 'f' },
 	[LAST] = { "LAST", NULL, 5, 1, 0, 0, false, 'l' },
 	[STAGE] = { "STAGE", "stage", 6, -1, 2, 0, false, 's' },
-	[REASON] = { "REASON", "code", 18, -1, 0, 0, false, 'r' },
+	[REASON] = { "REASON", "code", 15, -1, 0, 0, false, 'r' },
 	[WHERE] = { "WHERE", "where", 12, -1, 0, 0, true, 'w' },
-	[STATE] = { "STATE", "state", 12, -1, 0, 0, false, 't' },
+	[STATE] = { "STATE", "state", 9, -1, 0, 0, false, 't' },
 	[JOB] = { "JOB", "job", 10, -1, 4, 90, false, 'j' },
 	[KEYS] = { "KEYS", "keys", 6, 1, 1, 90, false, 'k' },
 };
 
 static bool cell_number(const json_t *row, size_t column, double *out)
 {
-	static const char *const members[] = { [NUMBER] = "group", [COUNT] = "count", [KEYS] = "keys" };
+	static const char *const members[] = { [NUMBER] = "group", [COUNT] = "count", [MINUTE] = "last_minute", [KEYS] = "keys" };
 
 	if (column == FIRST || column == LAST) {
 		*out = (double)time_us_of(member_text(row, column == FIRST ? "first" : "last"));
@@ -55,6 +58,7 @@ static void cell_text(const struct console *console, const json_t *row, size_t c
 	switch ((enum column)column) {
 	case NUMBER: text_add_int(out, member_int(row, "group")); return;
 	case COUNT: number_text(member_int(row, "count"), out); return;
+	case MINUTE: number_text(member_int(row, "last_minute"), out); return;
 	case KEYS: number_text(member_int(row, "keys"), out); return;
 	case FIRST: console_time(console, member_text(row, "first"), false, out); return;
 	case LAST: console_time(console, member_text(row, "last"), false, out); return;
@@ -99,6 +103,11 @@ static const struct answer *ask(struct view *view)
 	return model_ask(console_model(view->console), LANE_LETTERS, "dlq.groups", args, topics->at);
 }
 
+static bool is_of_table(const struct dlq *dlq, const json_t *row)
+{
+	return !dlq->words.word[1][0] || strcmp(dlq->words.word[1], member_text(row, "table")) == 0;
+}
+
 static void collect(struct view *view, struct rows *rows)
 {
 	const struct dlq *dlq = view->state;
@@ -107,9 +116,7 @@ static void collect(struct view *view, struct rows *rows)
 
 	for (int pass = 0; pass < 2; pass++) { /* what is open first */
 		json_array_foreach(ask(view)->lines, i, row) {
-			bool is_of_table = !dlq->words.word[1][0] || strcmp(dlq->words.word[1], member_text(row, "table")) == 0;
-
-			if (is_of_table && is_open(row) == !pass && !(pass && console_is_trouble_only(view->console)))
+			if (is_of_table(dlq, row) && is_open(row) == !pass && !(pass && console_is_trouble_only(view->console)))
 				rows_add(rows, row);
 		}
 	}
@@ -144,13 +151,47 @@ static void step_text(const json_t *group, int number, struct text *out)
 static void draw_steps(const json_t *group, struct area area)
 {
 	static const char *const words[] = { "write them again", "discard (lossy, asks for the count)", "list its letters" };
+	static const char *const narrow[] = { "write them again", "discard (asks count)", "list its letters" };
 
 	draw_rule(area, 0, "next steps: the number puts the command on the : line", "");
 	for (int i = 0; i < 3; i++) {
 		OWNED(text) line = text_new(LINE_BYTES);
 
 		step_text(group, i + 1, line);
-		draw_format(area, 1 + i, 1, ROLE_text, "%d %-37s :%s", i + 1, words[i], line->at);
+		draw_format(area, 1 + i, 1, ROLE_text, "%d %-*s :%s", i + 1, area.cols < 72 ? 20 : 37, area.cols < 72 ? narrow[i] : words[i],
+		            line->at);
+	}
+}
+
+static void source_text(const json_t *letter, struct text *out)
+{
+	const json_t *source = json_object_get(letter, "source");
+
+	text_add_format(out, "letter %lld", (long long)member_int(letter, "id"));
+	if (member_int(source, "line"))
+		text_add_format(out, "   line %lld", (long long)member_int(source, "line"));
+	if (*member_text(source, "message_id"))
+		text_add_format(out, "   message %s", member_text(source, "message_id"));
+	if (*member_text(letter, "key"))
+		text_add_format(out, "   key %s", member_text(letter, "key"));
+	text_add_format(out, "   tries %lld", (long long)member_int(letter, "attempts"));
+}
+
+/* The first letter: where it came from, what it says, and the part of its bytes that it says it of. */
+static void draw_sample(struct view *view, const json_t *letter, struct area area)
+{
+	OWNED(text) line = text_new(LINE_BYTES);
+	OWNED(text) bytes = text_new(LINE_BYTES);
+	OWNED(text) marks = text_new(LINE_BYTES);
+
+	source_text(letter, line);
+	draw_field(area, 0, 1, area.cols - 2, -1, console_role(view->console, ROLE_text), text_span(line));
+	draw_field(area, 1, 1, area.cols - 2, -1, ROLE_error, span_of(member_text(letter, "message")));
+	if (payload_excerpt(letter, area.cols - 4, bytes, marks)) {
+		draw_span(area, 2, 3, ROLE_text, text_span(bytes));
+		draw_span(area, 3, 3, ROLE_error, text_span(marks));
+	} else {
+		draw_text(area, 2, 3, ROLE_dim, json_object_get(letter, "payload_b64") ? "its bytes are no text; f shows them" : "");
 	}
 }
 
@@ -160,22 +201,22 @@ static void draw_pane(struct view *view, const json_t *group, struct area area)
 	OWNED(text) title = text_new(LINE_BYTES);
 	OWNED(text) line = text_new(LINE_BYTES);
 
-	text_add_format(title, "group %lld", (long long)member_int(group, "group"));
-	draw_rule(area, 0, title->at, "Enter lists its letters");
-	number_text(member_int(group, "count"), line);
-	text_add(line, " letters, ");
-	number_text(member_int(group, "keys"), line);
-	text_add(line, " keys");
-	draw_span(area, 1, 1, ROLE_text, text_span(line));
-	if (letter) {
-		draw_format(area, 2, 1, ROLE_text, "letter %lld   key %s   tries %lld", (long long)member_int(letter, "id"),
-		            member_text(letter, "key"), (long long)member_int(letter, "attempts"));
-		draw_field(area, 3, 1, area.cols - 2, -1, ROLE_error, span_of(member_text(letter, "message")));
-		draw_field(area, 4, 3, area.cols - 4, -1, ROLE_dim,
-		           span_make(json_string_value(json_object_get(letter, "payload")),
-		                     json_string_length(json_object_get(letter, "payload"))));
+	if (area.rows < PANE_ROWS) {
+		draw_steps(group, area);
+		return;
 	}
-	draw_steps(group, area_part(area, 5, 0, area.rows - 5, area.cols));
+	text_add_format(title, "group %lld of %s", (long long)member_int(group, "group"), member_text(group, "job"));
+	draw_rule(area, 0, title->at, "the first of its letters; Enter lists all");
+	number_text(member_int(group, "count"), line);
+	text_add_format(line, " letter%s, ", member_int(group, "count") == 1 ? "" : "s");
+	number_text(member_int(group, "open"), line);
+	text_add(line, " open, ");
+	number_text(member_int(group, "keys"), line);
+	text_add_format(line, " key%s", member_int(group, "keys") == 1 ? "" : "s");
+	draw_span(area, 1, 1, ROLE_text, text_span(line));
+	if (letter)
+		draw_sample(view, letter, area_part(area, 2, 0, 4, area.cols));
+	draw_steps(group, area_part(area, 6, 0, area.rows - 6, area.cols));
 }
 
 static void draw_nothing(struct view *view, struct area area)
@@ -192,7 +233,7 @@ static void dlq_draw(struct view *view, struct area area)
 {
 	struct dlq *dlq = view->state;
 	const json_t *group = rows_selected(view, dlq->rows);
-	int pane = group && area.rows > PANE_ROWS + 4 ? PANE_ROWS : 0;
+	int pane = !group ? 0 : area.rows >= PANE_ROWS + 6 ? PANE_ROWS : area.rows >= STEPS_ROWS + 4 ? STEPS_ROWS : 0;
 	int list = (int)rows_count(dlq->rows) + 1 < area.rows - pane ? (int)rows_count(dlq->rows) + 1 : area.rows - pane;
 
 	rows_draw(view, dlq->rows, area_part(area, 0, 0, list, area.cols), true);
@@ -206,25 +247,34 @@ static void dlq_title(struct view *view, struct text *out, bool *out_has_verdict
 {
 	const struct dlq *dlq = view->state;
 	const json_t *row;
-	int64_t letters = 0, groups = 0;
+	const char *of = *dlq->words.word[1] && strcmp(dlq->words.word[1], "-") != 0 ? dlq->words.word[1] : dlq->words.word[0];
+	int64_t letters = 0, groups = 0, late = 0;
 	size_t i;
 
 	(void)out_has_verdict;
 	json_array_foreach(ask(view)->lines, i, row) {
-		groups += is_open(row);
-		letters += is_open(row) ? member_int(row, "count") : 0;
+		if (!is_of_table(dlq, row) || !is_open(row))
+			continue;
+		groups++;
+		letters += member_int(row, "open");
+		late += member_int(row, "last_minute");
 	}
-	text_add_format(out, "dead letters%s%s%s%s  ", *dlq->words.word[0] ? " of " : "", dlq->words.word[0],
-	                *dlq->words.word[1] ? " " : "", dlq->words.word[1]);
+	text_add_format(out, "dead letters%s%s  ", *of ? " of " : "", of);
 	number_text(letters, out);
 	text_add_format(out, " in %d group%s", (int)groups, groups == 1 ? "" : "s");
+	if (!late)
+		return;
+	text_add(out, "  +");
+	number_text(late, out);
+	text_add(out, "/min");
 }
 
 static void dlq_status(struct view *view, struct text *left, struct text *right)
 {
 	const struct dlq *dlq = view->state;
 
-	text_add(left, "open groups first; done ones are dim");
+	if (rows_count(dlq->rows))
+		text_add(left, "open groups first; done ones are dim");
 	rows_status(view, dlq->rows, right);
 }
 

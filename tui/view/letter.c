@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "view/names.h"
+#include "view/payload.h"
 #include "view/rows.h"
 #include "view/totals.h"
 #include "widget/chart.h"
@@ -16,6 +17,9 @@
 #include <stdlib.h>
 
 #define LINE_BYTES 8192
+#define HEX_ROW 16
+#define HEX_ABOVE 4 /* rows before what is pointed at */
+#define SIDE_COLS 100 /* from here on, why it is here stands beside the payload */
 
 enum page { PAGE_PAYLOAD, PAGE_RAW, PAGE_WHY, PAGES };
 
@@ -69,6 +73,9 @@ static void payload_take(struct view *view)
 	struct letter *letter = view->state;
 	const struct answer *answer = ask(view);
 	const json_t *shown = shown_of(view);
+	OWNED(text) room = text_new(LINE_BYTES);
+	struct span spot;
+	const char *path;
 
 	if (!shown || letter->generation == answer->generation)
 		return;
@@ -76,7 +83,12 @@ static void payload_take(struct view *view)
 	bytes_take(letter, shown);
 	json_decref(letter->payload);
 	letter->payload = json_loadb(letter->hex.bytes.at, letter->hex.bytes.len, JSON_ALLOW_NUL, NULL);
-	tree_set(letter->tree, letter->payload, member_text(shown, "path"));
+	spot = payload_spot(shown, letter->hex.bytes);
+	letter->hex.from = spot.len ? (size_t)(spot.at - letter->hex.bytes.at) : 0;
+	letter->hex.to = letter->hex.from + spot.len;
+	letter->hex.top = letter->hex.from / HEX_ROW > HEX_ABOVE ? letter->hex.from / HEX_ROW - HEX_ABOVE : 0;
+	path = payload_path(shown, room);
+	tree_set(letter->tree, letter->payload, path ? path : member_text(shown, "path"));
 	if (!letter->payload && !letter->is_page_chosen)
 		letter->page = PAGE_RAW;
 }
@@ -126,6 +138,21 @@ static void draw_payload(const struct letter *letter, const json_t *shown, struc
 	draw_field(area, area.rows - 1, 1, area.cols - 2, -1, ROLE_text, text_span(value));
 }
 
+/* "/after/phone  bytes 362-379 of 792: ..." */
+static void draw_spot(const struct letter *letter, const json_t *shown, struct area area)
+{
+	const struct hex *hex = &letter->hex;
+	OWNED(text) line = text_new(LINE_BYTES);
+	char title[32];
+
+	snprintf(title, sizeof(title), "at %06zx", hex->from);
+	draw_rule(area, 0, title, "");
+	text_add_format(line, "%s  bytes %zu-%zu of %" PRId64 ": ", member_text(shown, "path"), hex->from, hex->to - 1,
+	                member_int(shown, "bytes"));
+	text_add_span(line, span_make(hex->bytes.at + hex->from, hex->to - hex->from));
+	draw_field(area, 1, 1, area.cols - 2, -1, ROLE_text, text_span(line));
+}
+
 static void draw_raw(struct letter *letter, const json_t *shown, struct area area)
 {
 	OWNED(text) title = text_new(LINE_BYTES);
@@ -133,6 +160,10 @@ static void draw_raw(struct letter *letter, const json_t *shown, struct area are
 	rule_text(letter, shown, json_object_get(shown, "payload") ? "valid UTF-8" : "not UTF-8", title);
 	draw_rule(area, 0, title->at, letter->is_text ? "w: as hex" : "w: as text");
 	area = area_part(area, 1, 0, area.rows - 1, area.cols);
+	if (!letter->is_text && letter->hex.to && area.rows > 6) {
+		draw_spot(letter, shown, area_part(area, area.rows - 2, 0, 2, area.cols));
+		area = area_part(area, 0, 0, area.rows - 2, area.cols);
+	}
 	if (!letter->is_text) {
 		hex_draw(&letter->hex, area);
 		return;
@@ -152,6 +183,7 @@ static void why_source(struct view *view, const json_t *shown, struct lines *lin
 {
 	const json_t *source = json_object_get(shown, "source");
 	OWNED(text) first = text_new(LINE_BYTES);
+	OWNED(text) published = text_new(LINE_BYTES);
 	char number[32];
 
 	lines_rule(lines, "where it came from", "");
@@ -160,7 +192,10 @@ static void why_source(struct view *view, const json_t *shown, struct lines *lin
 	snprintf(number, sizeof(number), "%" PRId64, member_int(source, "line"));
 	line_add(lines, "line", member_int(source, "line") ? number : "");
 	line_add(lines, "message", member_text(source, "message_id"));
-	line_add(lines, "published", member_text(shown, "publish"));
+	if (*member_text(shown, "publish")) {
+		console_moment(view->console, member_text(shown, "publish"), published);
+		line_add(lines, "published", published->at);
+	}
 	console_moment(view->console, member_text(shown, "first"), first);
 	line_add(lines, "first here", first->at);
 	line_add(lines, "ordering key", member_text(shown, "ordering_key"));
@@ -181,19 +216,26 @@ static void why_attributes(const json_t *shown, struct lines *lines)
 		line_add(lines, name, json_string_value(value) ? json_string_value(value) : "");
 }
 
-static void why_attempts(const json_t *shown, struct lines *lines)
+static void why_attempts(struct view *view, const json_t *shown, struct lines *lines)
 {
 	const json_t *tries = json_object_get(shown, "tries"), *try;
+	OWNED(text) last = text_new(LINE_BYTES);
 	char count[32];
 	size_t i;
 
 	snprintf(count, sizeof(count), "%" PRId64, member_int(shown, "attempts"));
 	lines_rule(lines, "attempts", count);
-	json_array_foreach(tries, i, try)
-		lines_add(lines, ROLE_text, " %" PRId64 "  %s  %s  %s", member_int(try, "attempt"), member_text(try, "time"),
-		          member_text(try, "code"), member_text(try, "message"));
-	if (!json_array_size(tries))
-		line_add(lines, "last", member_text(shown, "last"));
+	json_array_foreach(tries, i, try) {
+		OWNED(text) time = text_new(LINE_BYTES);
+
+		console_moment(view->console, member_text(try, "time"), time);
+		lines_add(lines, ROLE_text, " %" PRId64 "  %s  %s  %s", member_int(try, "attempt"), time->at, member_text(try, "code"),
+		          member_text(try, "message"));
+	}
+	if (json_array_size(tries))
+		return;
+	console_moment(view->console, member_text(shown, "last"), last);
+	line_add(lines, "last", last->at);
 }
 
 static void draw_why(struct view *view, const json_t *shown, struct area area)
@@ -212,8 +254,20 @@ static void draw_why(struct view *view, const json_t *shown, struct area area)
 		lines_add(lines, ROLE_warn, " the replica has a newer row for this key: a replay has no effect");
 	why_source(view, shown, lines);
 	why_attributes(shown, lines);
-	why_attempts(shown, lines);
+	why_attempts(view, shown, lines);
 	lines_draw(lines, area);
+}
+
+/* The tree keeps the cursor: it is drawn last. */
+static void draw_side(struct view *view, const json_t *shown, struct area area)
+{
+	struct area left = area_part(area, 0, 0, area.rows, area.cols * 3 / 5);
+	struct area right = area_part(area, 0, left.cols + 1, area.rows, area.cols - left.cols - 1);
+
+	for (int row = 0; row < area.rows; row++)
+		draw_text(area, row, left.cols, ROLE_rule, glyph_text(GLYPH_VERTICAL));
+	draw_why(view, shown, right);
+	draw_payload(view->state, shown, left);
 }
 
 static void letter_draw(struct view *view, struct area area)
@@ -231,7 +285,9 @@ static void letter_draw(struct view *view, struct area area)
 	}
 	payload_take(view);
 	draw_tabs(letter, shown, area);
-	if (letter->page == PAGE_PAYLOAD)
+	if (letter->page == PAGE_PAYLOAD && letter->payload && area.cols >= SIDE_COLS)
+		draw_side(view, shown, page);
+	else if (letter->page == PAGE_PAYLOAD)
 		draw_payload(letter, shown, page);
 	else if (letter->page == PAGE_RAW)
 		draw_raw(letter, shown, page);

@@ -125,18 +125,32 @@ static int bad_count(const json_t *lines)
 	return count;
 }
 
+static void count_add(const json_t *row, const char *member, const char *words, struct text *out)
+{
+	if (!member_int(row, member))
+		return;
+	text_add(out, "; ");
+	number_text(member_int(row, member), out);
+	text_add_format(out, " %s%s", words, strcmp(words, "letter") == 0 && member_int(row, member) != 1 ? "s" : "");
+}
+
+/* "needs you since 02:27: unknown_column phone; 4,182 letters": what, since when, how many. */
 static void draw_sentence(struct view *view, const json_t *row, struct area area, int at)
 {
+	const char *reason = member_text(row, "reason");
+	int name_cols = area.cols < 72 ? 16 : 20;
 	OWNED(text) line = text_new(LINE_BYTES);
 
-	text_add_format(line, "%s", member_text(row, "state"));
+	text_add(line, member_text(row, "state"));
 	if (*member_text(row, "since")) {
 		text_add(line, " since ");
 		console_time(view->console, member_text(row, "since"), false, line);
 	}
-	text_add_format(line, ": %s", member_text(row, "sentence"));
-	draw_field(area, at, 1, 20, -1, console_role(view->console, ROLE_text), span_of(member_text(row, "table")));
-	draw_field(area, at, 22, area.cols - 23, -1, console_role(view->console, ROLE_text), text_span(line));
+	text_add_format(line, ": %s", *reason ? reason : member_text(row, "sentence"));
+	count_add(row, "open_letters", "letter", line);
+	count_add(row, "parked", "parked", line);
+	draw_field(area, at, 1, name_cols, -1, console_role(view->console, ROLE_text), span_of(member_text(row, "table")));
+	draw_field(area, at, 2 + name_cols, area.cols - 3 - name_cols, -1, console_role(view->console, ROLE_text), text_span(line));
 }
 
 static void draw_pane(struct view *view, struct area area, int bad)
@@ -192,7 +206,12 @@ static void tables_title(struct view *view, struct text *out, bool *out_has_verd
 
 static void tables_status(struct view *view, struct text *left, struct text *right)
 {
-	text_add(left, console_is_trouble_only(view->console) ? "only trouble; ! shows all" : "worst first");
+	const json_t *lines = ask(view)->lines;
+
+	if (console_is_trouble_only(view->console))
+		text_add_format(left, "%d of %zu in trouble; ! shows all", bad_count(lines), json_array_size(lines));
+	else
+		text_add_format(left, "worst first; %zu table%s", json_array_size(lines), json_array_size(lines) == 1 ? "" : "s");
 	rows_status(view, rows_view_rows(view), right);
 }
 
