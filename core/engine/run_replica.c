@@ -1,10 +1,13 @@
 /* `weir merge` and `weir verify`. */
+#include "base/clock.h"
 #include "engine/commands_private.h"
-#include "engine/result_private.h"
 #include "engine/result_private.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/witness.h"
 #include "sink/sink.h"
+
+#define LOCK_WAIT_MS 60000 /* for one step, behind the 5 s that SQLite waits by itself */
+#define LOCK_LOOK_MS 200
 
 static bool open_job(struct call *call, struct job_options **out, struct error *err)
 {
@@ -36,6 +39,46 @@ static bool send_step(struct call *call, const struct job_options *options, cons
 	                                 (json_int_t)step->rows));
 }
 
+/* A lock that another merge holds: the job's own, or another job's into the same dataset. */
+struct lock_wait {
+	int64_t until_ms; /* 0: nothing was in the way yet */
+};
+
+/* Is it worth another try? An operator who merges beside a running job is not to be sent away because the job's own
+ * merger is at it; but who waits is told, and not for ever. */
+static bool lock_wait(struct call *call, const struct job_options *options, struct lock_wait *wait,
+                      const struct error *failure)
+{
+	if (strcmp(failure->code, "database_locked") != 0 || atomic_load(&call->is_cancelled) || atomic_load(&call->is_gone))
+		return false;
+	if (!wait->until_ms) {
+		wait->until_ms = clock_mono_ms() + LOCK_WAIT_MS;
+		call_note(call, "waiting for another merge into '%s', at most %d seconds", options->replica_dataset,
+		          LOCK_WAIT_MS / 1000);
+	}
+	if (clock_mono_ms() >= wait->until_ms)
+		return false;
+	clock_sleep_ms(LOCK_LOOK_MS);
+	return true;
+}
+
+static bool step_patiently(struct call *call, struct merger *merger, const struct job_options *options, const char *table,
+                           bool (*act)(struct merger *, const char *, struct merge_result *, struct error *),
+                           struct merge_result *out, struct error *err)
+{
+	struct lock_wait wait = { 0 };
+	struct error failure = { 0 };
+
+	while (!act(merger, table, out, &failure)) {
+		if (!lock_wait(call, options, &wait, &failure)) {
+			*err = failure;
+			return false;
+		}
+		failure = (struct error){ 0 };
+	}
+	return true;
+}
+
 static bool merge_until_done(struct call *call, struct merger *merger, const struct job_options *options,
                              const char *table, struct error *err)
 {
@@ -43,7 +86,7 @@ static bool merge_until_done(struct call *call, struct merger *merger, const str
 
 	while (step.has_more) {
 		step = (struct merge_result){ 0 };
-		if (!merger_step(merger, table, &step, err))
+		if (!step_patiently(call, merger, options, table, merger_step, &step, err))
 			return false;
 		if (!send_step(call, options, &step))
 			break;
@@ -56,7 +99,7 @@ static bool rebuild(struct call *call, struct merger *merger, const struct job_o
 {
 	struct merge_result step = { 0 };
 
-	if (!merger_rebuild(merger, table, &step, err))
+	if (!step_patiently(call, merger, options, table, merger_rebuild, &step, err))
 		return false;
 	send_step(call, options, &step);
 	return true;
@@ -75,6 +118,22 @@ static bool open_files(struct call *call, const struct job_options *options, str
 	       (!out->files.dlq || witnesses_read(out->files.dlq, out->files.arena, &out->setup, err));
 }
 
+static bool keep_patiently(struct call *call, const struct job_options *options, struct dlq *dlq, struct merger *merger,
+                           struct error *err)
+{
+	struct lock_wait wait = { 0 };
+	struct error failure = { 0 };
+
+	while (!witness_keep_replicas(dlq, options, merger, &failure)) {
+		if (!lock_wait(call, options, &wait, &failure)) {
+			*err = failure;
+			return false;
+		}
+		failure = (struct error){ 0 };
+	}
+	return true;
+}
+
 static bool remember(struct call *call, const struct job_options *options, struct merger *merger, struct error *err)
 {
 	struct job_paths paths;
@@ -84,7 +143,7 @@ static bool remember(struct call *call, const struct job_options *options, struc
 	job_paths_make(&paths, call->engine->home, options->name);
 	dlq = dlq_open(paths.store, DLQ_WRITE, err);
 	job_paths_clear(&paths);
-	is_fine = dlq && witness_keep_replicas(dlq, options, merger, err);
+	is_fine = dlq && keep_patiently(call, options, dlq, merger, err);
 	dlq_close(dlq);
 	return is_fine;
 }

@@ -156,6 +156,8 @@ static bool table_read(struct store *store, sqlite3_stmt *stmt, bool has_changel
 	return catalog_columns_read(store, of, has_changelog ? PART_RECORD : PART_TABLE, arena, &out->schema, err);
 }
 
+#define TABLE_COLUMNS "number, source, name, version, notes, has_history_index, history, identity"
+
 static bool tables_collect(struct store *store, sqlite3_stmt *stmt, bool has_changelog, struct arena *arena,
                            struct catalog_table *tables, size_t room, struct error *err)
 {
@@ -202,8 +204,7 @@ static bool tables_read(struct store *store, const char *job, bool has_changelog
 
 	if (!tables_count(store, job, &count, err))
 		return false;
-	stmt = store_prepare(store, "SELECT number, source, name, version, notes, has_history_index, history, identity "
-	                            "FROM _weir_tables WHERE job=?1 ORDER BY number", err);
+	stmt = store_prepare(store, "SELECT " TABLE_COLUMNS " FROM _weir_tables WHERE job=?1 ORDER BY number", err);
 	if (!stmt)
 		return false;
 	tables = arena_zalloc(arena, (count + 1) * sizeof(*tables));
@@ -229,6 +230,22 @@ bool catalog_tables_read(struct store *store, const char *job, bool has_changelo
 	is_fine = tables_read(store, job, has_changelog, arena, out_tables, out_count, err);
 	if (!is_inside)
 		store_rollback(store);
+	return is_fine;
+}
+
+bool catalog_table_read(struct store *store, const char *job, uint32_t number, struct arena *arena,
+                        struct catalog_table *out, bool *out_known, struct error *err)
+{
+	sqlite3_stmt *stmt = store_prepare(store, "SELECT " TABLE_COLUMNS " FROM _weir_tables WHERE job=?1 AND number=?2", err);
+	bool is_fine;
+
+	if (!stmt)
+		return false;
+	store_bind_text(stmt, 1, span_of(job));
+	sqlite3_bind_int64(stmt, 2, number);
+	*out = (struct catalog_table){ 0 };
+	is_fine = store_step(store, stmt, out_known, err) && (!*out_known || table_read(store, stmt, true, arena, out, err));
+	sqlite3_finalize(stmt);
 	return is_fine;
 }
 

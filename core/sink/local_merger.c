@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define OVERTAKEN_MOST 10 /* in one step */
+
 /*
  * Opening
  */
@@ -97,6 +99,7 @@ void merger_close(struct merger *merger)
 	store_close(merger->replica_store);
 	fold_free(&merger->fold);
 	sieve_free(&merger->sieve);
+	free(merger->queue.items);
 	free(merger->fetches);
 	arena_free(merger->rows);
 	arena_free(merger->catalog);
@@ -122,14 +125,19 @@ static bool replica_make(struct merger *merger, const struct catalog_table *tabl
 	return place->replica;
 }
 
+/* What an open replica remembers is the file's, unless somebody else has merged since. */
 static struct open_replica *replica_get(struct merger *merger, const struct catalog_table *table, struct error *err)
 {
 	struct open_replica *place;
+	int64_t watermark;
 
+	if (!merger_watermark(merger, table->schema.name, &watermark, err))
+		return NULL;
 	for (size_t i = 0; i < REPLICAS_OPEN; i++) {
 		place = &merger->open[i];
-		if (place->replica && span_equal(replica_name(place->replica), table->schema.name))
-			return place;
+		if (!place->replica || !span_equal(replica_name(place->replica), table->schema.name))
+			continue;
+		return replica_watermark(place->replica) == watermark || replica_make(merger, table, place, err) ? place : NULL;
 	}
 	place = &merger->open[merger->next_victim++ % REPLICAS_OPEN];
 	return replica_make(merger, table, place, err) ? place : NULL;
@@ -156,14 +164,15 @@ static bool step_apply(struct merger *merger, struct step *step, struct error *e
 	return true;
 }
 
-/* Somebody else may have merged while this step was read. */
-static bool watermark_check(struct merger *merger, const struct step *step, struct error *err)
+/* Somebody else may have merged while this step was read: `weir merge` beside a running job. */
+static bool watermark_check(struct merger *merger, struct step *step, struct error *err)
 {
 	int64_t watermark;
 
 	if (!merger_watermark(merger, step->table->schema.name, &watermark, err))
 		return false;
-	if (watermark != replica_watermark(step->place->replica))
+	step->was_overtaken = watermark != replica_watermark(step->place->replica);
+	if (step->was_overtaken)
 		return fail(err, ERROR_TRANSIENT, "database_locked", "table '%.*s' is being merged by another process",
 		            SPAN_ARG(step->table->schema.name));
 	return true;
@@ -208,7 +217,7 @@ static void result_name(struct merge_result *result, struct span name)
  * lies before it never changes; it is read later, in pieces. */
 static bool changelog_freeze(struct merger *merger, struct error *err)
 {
-	return store_exec(merger->changelog_store, "BEGIN", err) && merger_refresh(merger, err);
+	return store_exec(merger->changelog_store, "BEGIN", err);
 }
 
 static void changelog_thaw(struct merger *merger)
@@ -226,28 +235,47 @@ static bool step_undo(struct merger *merger)
 	return false;
 }
 
-static bool step_chosen(struct merger *merger, const char *table, struct step *step, bool *out_others,
-                        struct error *err)
+static bool step_chosen(struct merger *merger, const char *table, struct step *step, struct error *err)
 {
-	if (!changelog_freeze(merger, err) || !merger_choose(merger, table, &step->table, out_others, err) ||
+	if (!changelog_freeze(merger, err) || !merger_choose(merger, table, &step->table, err) ||
 	    (step->table && !merger_last(merger, step->table, &step->last, err)))
 		return false;
 	changelog_thaw(merger);
 	return !step->table || step_run(merger, step, err);
 }
 
+/* Who was overtaken looks again: the other's step has brought the replica on, so this ends when nothing waits. */
+static bool step_try(struct merger *merger, const char *table, struct step *step, struct error *err)
+{
+	struct error failure = { 0 };
+
+	for (int i = 0; i < OVERTAKEN_MOST; i++) {
+		*step = (struct step){ 0 };
+		if (step_chosen(merger, table, step, &failure))
+			return true;
+		step_undo(merger);
+		if (!step->was_overtaken)
+			break;
+		merger->queue.leaves_rest = true;
+	}
+	*err = failure;
+	return false;
+}
+
 bool merger_step(struct merger *merger, const char *table, struct merge_result *out, struct error *err)
 {
 	struct step step = { 0 };
-	bool has_others = false;
 
-	if (!step_chosen(merger, table, &step, &has_others, err))
-		return step_undo(merger);
+	if (!step_try(merger, table, &step, err)) {
+		merger_forget_queue(merger);
+		return false;
+	}
 	if (step.table) {
 		crash_point(merge_committed);
 		result_name(&step.result, step.table->schema.name);
 		step.result.is_all = !step.result.has_more;
-		step.result.has_more = step.result.has_more || has_others;
+		merger->queue.leaves_rest = merger->queue.leaves_rest || (!table && step.result.has_more);
+		step.result.has_more = step.result.has_more || (!table && merger_has_others(merger));
 	}
 	*out = step.result;
 	return true;
@@ -292,7 +320,8 @@ static bool rebuild_chosen(struct merger *merger, const char *table, struct step
 {
 	bool is_fine;
 
-	if (!changelog_freeze(merger, err) || !(step->table = table_named(merger, table, err)) ||
+	if (!changelog_freeze(merger, err) || !merger_refresh(merger, err) ||
+	    !(step->table = table_named(merger, table, err)) ||
 	    !merger_last(merger, step->table, &step->last, err) ||
 	    !(step->place = replica_get(merger, step->table, err)))
 		return false;

@@ -51,6 +51,9 @@ bool catalog_columns_write(struct store *store, struct span table, const char *p
 /* All tables of a job, index = number; the array lies in the arena. */
 bool catalog_tables_read(struct store *store, const char *job, bool has_changelog, struct arena *arena,
                          struct catalog_table **out_tables, size_t *out_count, struct error *err);
+/* One of them, of a dataset that holds changelogs. */
+bool catalog_table_read(struct store *store, const char *job, uint32_t number, struct arena *arena,
+                        struct catalog_table *out, bool *out_known, struct error *err);
 bool catalog_table_write(struct store *store, const char *job, uint32_t number, const struct catalog_table *table,
                          bool has_changelog, struct error *err);
 /* Does this source table own the changelog of that name? */

@@ -2,6 +2,7 @@
 #include "sink/merger_private.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 bool merger_refresh(struct merger *merger, struct error *err)
 {
@@ -94,30 +95,111 @@ bool merger_waiting(struct merger *merger, uint64_t *out_changes, struct error *
 	return true;
 }
 
-bool merger_choose(struct merger *merger, const char *name, const struct catalog_table **out, bool *out_others,
-                   struct error *err)
-{
-	int64_t since_us = INT64_MAX;
-	size_t count = 0;
+/*
+ * Who is next
+ */
 
-	*out = NULL;
+void merger_forget_queue(struct merger *merger)
+{
+	merger->queue.count = merger->queue.next = 0;
+	merger->queue.leaves_rest = false;
+}
+
+static int queued_compare(const void *a, const void *b)
+{
+	const struct queued *one = a, *other = b;
+
+	if (one->since_us != other->since_us)
+		return one->since_us < other->since_us ? -1 : 1;
+	return one->number < other->number ? -1 : one->number > other->number;
+}
+
+/* Looks at all tables. */
+static bool queue_fill(struct merger *merger, struct error *err)
+{
+	struct merge_queue *queue = &merger->queue;
+
+	merger_forget_queue(merger);
+	if (!merger_refresh(merger, err))
+		return false;
+	queue->items = memory_grow(queue->items, (merger->table_count + 1) * sizeof(*queue->items));
 	for (size_t i = 0; i < merger->table_count; i++) {
 		struct waiting waiting;
 
-		if (name && !span_is(merger->tables[i].schema.name, name))
+		if (!table_waiting(merger, &merger->tables[i], &waiting, err))
+			return false;
+		if (waiting.changes)
+			queue->items[queue->count++] = (struct queued){ (uint32_t)i, waiting.since_us };
+	}
+	if (queue->count)
+		qsort(queue->items, queue->count, sizeof(*queue->items), queued_compare);
+	return true;
+}
+
+/* The table as it is now: since the look columns were added, or somebody else has merged it. */
+static bool queue_take(struct merger *merger, const struct catalog_table **out, struct error *err)
+{
+	uint32_t number = merger->queue.items[merger->queue.next++].number;
+	struct catalog_table *table;
+	struct waiting waiting;
+	bool is_known;
+
+	arena_reset(merger->catalog);
+	merger->tables = table = arena_zalloc(merger->catalog, sizeof(*table));
+	merger->table_count = 0;
+	if (!catalog_table_read(merger->changelog_store, merger->job, number, merger->catalog, table, &is_known, err) ||
+	    (is_known && !table_waiting(merger, table, &waiting, err)))
+		return false;
+	if (is_known && waiting.changes)
+		*out = table;
+	return true;
+}
+
+static bool queue_next(struct merger *merger, const struct catalog_table **out, struct error *err)
+{
+	bool has_looked = false;
+
+	for (;;) {
+		while (merger->queue.next < merger->queue.count) {
+			if (!queue_take(merger, out, err))
+				return false;
+			if (*out)
+				return true;
+		}
+		if (has_looked)
+			return true;
+		if (!queue_fill(merger, err))
+			return false;
+		has_looked = true;
+	}
+}
+
+static bool named_choose(struct merger *merger, const char *name, const struct catalog_table **out, struct error *err)
+{
+	if (!merger_refresh(merger, err))
+		return false;
+	for (size_t i = 0; i < merger->table_count; i++) {
+		struct waiting waiting;
+
+		if (!span_is(merger->tables[i].schema.name, name))
 			continue;
 		if (!table_waiting(merger, &merger->tables[i], &waiting, err))
 			return false;
-		if (!waiting.changes)
-			continue;
-		count++;
-		if (waiting.since_us < since_us) {
-			since_us = waiting.since_us;
+		if (waiting.changes)
 			*out = &merger->tables[i];
-		}
 	}
-	*out_others = count > 1;
 	return true;
+}
+
+bool merger_choose(struct merger *merger, const char *name, const struct catalog_table **out, struct error *err)
+{
+	*out = NULL;
+	return name ? named_choose(merger, name, out, err) : queue_next(merger, out, err);
+}
+
+bool merger_has_others(const struct merger *merger)
+{
+	return merger->queue.next < merger->queue.count || merger->queue.leaves_rest;
 }
 
 bool merger_last(struct merger *merger, const struct catalog_table *table, int64_t *out, struct error *err)

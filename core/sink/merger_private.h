@@ -29,15 +29,27 @@ struct fetch {
 	size_t at;
 };
 
+/* Tables that waited at the last look at all of them. A look costs a statement or two a table, so a job of a thousand
+ * tables is not looked at again for each of a thousand steps. */
+struct merge_queue {
+	struct queued {
+		uint32_t number;
+		int64_t since_us;
+	} *items;               /* who waits longest first */
+	size_t count, next;
+	bool leaves_rest;       /* a step has left changes of a table behind: there will be another look */
+};
+
 struct merger {
 	struct store *replica_store, *changelog_store;
 	bool is_relaxed;                       /* the replica's file is synced at checkpoints and when it settles */
-	struct arena *catalog;                 /* tables as of the last look */
+	struct arena *catalog;                 /* tables as of the last look, at all or at one */
 	struct catalog_table *tables;
 	size_t table_count;
 	char *job, *changelog_dataset;
 	struct sink_setup setup;               /* the witnesses; lent until close */
 	struct merge_limits limits;
+	struct merge_queue queue;
 	struct sieve sieve;
 	struct arena *rows;                    /* of one chunk */
 	struct fold fold;                      /* the chunk; its memory is elsewhere */
@@ -51,9 +63,11 @@ struct merger {
 /* local_waiting.c */
 bool merger_refresh(struct merger *merger, struct error *err);
 bool merger_watermark(struct merger *merger, struct span table, int64_t *out, struct error *err);
-/* The table that waits longest, or the named one; *out NULL: nothing waits. */
-bool merger_choose(struct merger *merger, const char *name, const struct catalog_table **out, bool *out_others,
-                   struct error *err);
+/* Of the tables that waited at one look each in its turn, or the named one; *out NULL: nothing waits. */
+bool merger_choose(struct merger *merger, const char *name, const struct catalog_table **out, struct error *err);
+/* Does another table wait, as of that look? */
+bool merger_has_others(const struct merger *merger);
+void merger_forget_queue(struct merger *merger);
 /* Of the newest change in a table's changelog; 0: none. */
 bool merger_last(struct merger *merger, const struct catalog_table *table, int64_t *out, struct error *err);
 
@@ -65,6 +79,7 @@ struct step {
 	struct history *history;
 	int64_t last;             /* rowid: later changes are not looked at */
 	int64_t end;              /* the last that was read */
+	bool was_overtaken;       /* somebody else has merged some of it meanwhile: nothing was written */
 	struct merge_result result;
 };
 bool changes_prepare(struct merger *merger, struct open_replica *place, struct span changelog, struct error *err);

@@ -95,8 +95,8 @@ struct merge_result {
 
 /* NULL with err; modes without a changelog or a replica: `no_replica`. */
 struct merger *merger_open(const struct sink_setup *, struct error *);
-/* One transaction: all that waits of one table, at most LOCAL_STEP_CHANGES changes. `table` NULL: whichever waits
- * longest. */
+/* One transaction: all that waits of one table, at most LOCAL_STEP_CHANGES changes. `table` NULL: those that waited at one
+ * look, one a call, whichever has waited longest first; what comes meanwhile is for the next round. */
 bool merger_step(struct merger *, const char *table, struct merge_result *out, struct error *);
 /* Empties one replica table and makes it again from the whole changelog, in one transaction. */
 bool merger_rebuild(struct merger *, const char *table, struct merge_result *out, struct error *);

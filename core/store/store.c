@@ -109,20 +109,45 @@ sqlite3_stmt *store_prepare(struct store *store, const char *sql, struct error *
 	return stmt;
 }
 
+/* A table that another connection makes has SQLite read the whole schema and prepare the statement anew, fifty times at
+ * most; where tables are made faster than a long schema is read that is not enough. Of one moment's file it always is.
+ * A row that was read keeps its moment until the statement has ended. */
+static int step_of_one_moment(sqlite3 *db, sqlite3_stmt *stmt)
+{
+	int result;
+
+	sqlite3_reset(stmt);
+	if (sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+		return SQLITE_SCHEMA;
+	result = sqlite3_step(stmt);
+	if (result != SQLITE_ROW && result != SQLITE_DONE)
+		return result;
+	return sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK ? result : SQLITE_ERROR;
+}
+
+static bool step_failed(struct store *store, sqlite3_stmt *stmt, bool has_begun, struct error *err)
+{
+	/* The message must be taken before the reset, which may replace it. */
+	store_fail(store, err, "running '%.60s'", sqlite3_sql(stmt));
+	sqlite3_reset(stmt);
+	if (has_begun)
+		store_rollback(store);
+	return false;
+}
+
 bool store_step(struct store *store, sqlite3_stmt *stmt, bool *out_row, struct error *err)
 {
 	int result = sqlite3_step(stmt);
+	bool has_begun = result == SQLITE_SCHEMA && sqlite3_get_autocommit(store->db);
 
+	if (has_begun)
+		result = step_of_one_moment(store->db, stmt);
 	if (result == SQLITE_ROW) {
 		*out_row = true;
 		return true;
 	}
-	if (result != SQLITE_DONE) {
-		/* The message must be taken before the reset, which may replace it. */
-		store_fail(store, err, "running '%.60s'", sqlite3_sql(stmt));
-		sqlite3_reset(stmt);
-		return false;
-	}
+	if (result != SQLITE_DONE)
+		return step_failed(store, stmt, has_begun, err);
 	sqlite3_reset(stmt);
 	*out_row = false;
 	return true;

@@ -35,8 +35,8 @@ def create(home, lines, **parameters):
     return feed
 
 
-def act(home, *args, code=0, state=None):
-    r = home.run(*args, "--json")
+def act(home, *args, code=0, state=None, env=None):
+    r = home.run(*args, "--json", env=env)
     assert r.code == code, r
     if state:
         assert r.last["state"] == state, r
@@ -305,3 +305,39 @@ def test_engine_stop_returns_when_the_engine_has_ended():
         assert home.run("engine", "stop").code == 0
         r = home.run("engine", "stop", "--json")
         assert r.code == 69 and r.error["code"] == "engine_not_running", r
+
+
+def test_new_tables_come_while_others_look_and_merge():
+    """A table a batch, so that columns, replicas and looks at them meet at every edge; nobody is sent away."""
+    with weir.Home() as home:
+        count = 150
+        lines = weir.feed([weir.event({"id": i, "n": i}, table="t%d" % i, lsn=100 + i) for i in range(count)], weir.id_key)
+        create(home, lines, updateFrequencySecs=1)
+        act(home, "start", "shop", env={"WEIR_BATCH_RECORDS": "1"})
+        until = time.monotonic() + 60
+        while True:
+            for args in (("tables",), ("verify", "shop"), ("merge", "shop")):
+                r = home.run(*args, "--json")
+                assert r.code == 0, (args, r)
+            line = home.run("job", "show", "shop", "--json").last
+            if line["received"] == count and line["in_flight"] == 0:
+                break
+            assert time.monotonic() < until, line
+        act(home, "drain", "shop", state="stopped")
+        assert home.sql("select count(*) from _weir_replica") == [(count,)]
+        home.verify()
+
+
+def test_a_merge_waits_for_another_and_says_so():
+    with weir.Home() as home:
+        home.replicate(home.write("feed", feed_lines(0, 10)))
+        db = sqlite3.connect(home.warehouse(), isolation_level=None)
+        db.execute("begin immediate")
+        p = home.start("merge", "shop", "t", "--rebuild")
+        # Its word comes when it begins to wait, behind the five seconds that SQLite waits by itself.
+        said = p.stderr.readline().decode()
+        assert "waiting for another merge into 'shop', at most 60 seconds" in said, said
+        db.execute("rollback")
+        out, err = p.communicate(timeout=60)
+        assert p.returncode == 0, (out, err)
+        home.verify()

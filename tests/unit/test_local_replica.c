@@ -276,6 +276,61 @@ static void merge_follows_several_tables_and_counts_what_waits(void **state)
 	world_end(&world);
 }
 
+static void put_in_both(struct world *world, int64_t position, const char *id)
+{
+	char row[64];
+
+	snprintf(row, sizeof(row), "{\"id\":%s,\"n\":1}", id);
+	put(world, OP_INSERT, position, 0, key_one(world->batch, id), row);
+	put(world, OP_INSERT, position, 1, key_one(world->batch, id), row)->table = 1;
+	world->batch->messages[1].table = 1;
+	flush_batch(world);
+}
+
+static uint64_t merge_rest(struct merger *merger, struct error *err)
+{
+	struct merge_result result = { .has_more = true };
+	uint64_t changes = 0;
+
+	while (result.has_more) {
+		assert_true(merger_step(merger, NULL, &result, err));
+		changes += result.changes;
+	}
+	return changes;
+}
+
+/* `weir merge` beside the job's own merger: each goes on where the other has come to, also in the middle of a round. */
+static void two_mergers_take_turns(void **state)
+{
+	struct world world;
+	struct merger *one, *other;
+	struct merge_result result;
+	struct error err = { 0 };
+
+	(void)state;
+	world_make(&world, REPLICATION_MERGE, true);
+	begin(&world, "a", u_columns, 3, 1);
+	batch_add_change(world.batch, 1, schema_of(world.batch, "b", 1, u_columns, 3, 1), "new table");
+	put_in_both(&world, 1, "1");
+	assert_non_null(one = merger_open(&world.setup, &err));
+	assert_non_null(other = merger_open(&world.setup, &err));
+	assert_true(merger_step(one, NULL, &result, &err) && result.has_more);
+	assert_int_equal(merge_rest(other, &err), 1);
+	assert_int_equal(merge_rest(one, &err), 0);
+	put_in_both(&world, 2, "2");
+	assert_int_equal(merge_rest(one, &err), 2);
+	put_in_both(&world, 3, "3");
+	assert_int_equal(merge_rest(other, &err), 2);
+	put_in_both(&world, 4, "4");
+	assert_int_equal(merge_rest(one, &err), 2);
+	assert_string_equal(err.code, "");
+	merger_close(one);
+	merger_close(other);
+	assert_string_equal(ask(&world, "shop", "SELECT count(*) FROM b"), "4");
+	check_verified(&world);
+	world_end(&world);
+}
+
 static void widest_table_is_merged_and_verified(void **state)
 {
 	static char names[SCHEMA_COLUMNS_MAX + 1][16];
@@ -320,6 +375,7 @@ int main(void)
 		cmocka_unit_test(local_delete_is_remembered_beyond_tombstone_days),
 		cmocka_unit_test(widest_table_is_merged_and_verified),
 		cmocka_unit_test(merge_follows_several_tables_and_counts_what_waits),
+		cmocka_unit_test(two_mergers_take_turns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -518,6 +518,46 @@ static void text_of_strangers_comes_back(void **state)
 	store_close(store);
 }
 
+/* Each time the reader prepares its statement, the other connection makes a table. */
+static int make_a_table(void *context, int action, const char *a, const char *b, const char *c, const char *d)
+{
+	struct error err = { 0 };
+	static int made;
+	char sql[64];
+
+	(void)a, (void)b, (void)c, (void)d;
+	if (action != SQLITE_SELECT)
+		return SQLITE_OK;
+	snprintf(sql, sizeof(sql), "CREATE TABLE more%d (id)", made++);
+	return store_exec(context, sql, &err) ? SQLITE_OK : SQLITE_DENY;
+}
+
+static void reader_gets_its_rows_while_tables_are_made(void **state)
+{
+	struct place *place = *state;
+	struct error err = { 0 };
+	struct store *writer = open_fine(place->path, STORE_WRITE, &first_kind);
+	struct store *reader = open_fine(place->path, STORE_READ, &first_kind);
+	sqlite3_stmt *select;
+	bool has_row = false;
+
+	assert_true(store_exec(writer, "INSERT INTO things (id, name) VALUES (1, 'a'), (2, 'b')", &err));
+	sqlite3_set_authorizer(reader->db, make_a_table, writer);
+	assert_non_null(select = store_prepare(reader, "SELECT name FROM things ORDER BY id", &err));
+	assert_true(store_step(reader, select, &has_row, &err) && has_row);
+	assert_true(span_is(store_text(select, 0), "a"));
+	assert_true(store_step(reader, select, &has_row, &err) && has_row);
+	assert_true(store_step(reader, select, &has_row, &err) && !has_row);
+	/* It holds no moment of the past: the next look sees what was written since. */
+	assert_true(store_exec(writer, "INSERT INTO things (id, name) VALUES (0, 'c')", &err));
+	assert_true(store_step(reader, select, &has_row, &err) && has_row);
+	assert_true(span_is(store_text(select, 0), "c"));
+	assert_string_equal(err.code, "");
+	sqlite3_finalize(select);
+	store_close(reader);
+	store_close(writer);
+}
+
 static void held_lock_is_transient(void **state)
 {
 	struct place *place = *state;
@@ -645,6 +685,7 @@ int main(void)
 		TEST(reader_sees_an_old_file_migrated),
 		TEST(failed_migration_changes_nothing),
 		TEST(text_of_strangers_comes_back),
+		TEST(reader_gets_its_rows_while_tables_are_made),
 		TEST(held_lock_is_transient),
 		TEST(full_disk_is_transient),
 		TEST(read_only_folder_is_no_permission),
