@@ -213,6 +213,7 @@ lint: ## include directions, words, formatting of what has a formatter here
 docs: $(B)/tests/unit/test_parameters_page $(B)/tests/unit/test_protocol_page manual ## write PARAMETERS.md, PROTOCOL.md and, into build/man, manual pages and completion
 	@$< --print > core/options/PARAMETERS.md
 	@$(B)/tests/unit/test_protocol_page --print > core/control/PROTOCOL.md
+	@tests/lint/screens.py --write
 
 format: ## format all C files by .clang-format
 	@clang-format -i $$(git ls-files '*.c' '*.h')

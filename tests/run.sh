@@ -45,6 +45,7 @@ part lint-includes 10 tests/lint/includes.sh
 part lint-words 10 tests/lint/words.sh
 part lint-readme 10 tests/lint/readme.sh
 part lint-reasons 10 tests/lint/reasons.sh
+part lint-screens 10 tests/lint/screens.py
 part build 90 build plain programs unit screen build/test-crash
 part unit 60 tests/unit.sh build
 part e2e 90 env WEIR_BUILD=build python3 tests/e2e/run.py
