@@ -212,9 +212,9 @@ int64_t model_poll(const struct model *model, struct pollfd fds[MODEL_FDS])
 			due = earlier(due, query_due_ms(model, (enum lane)i, now_ms));
 	}
 	/* A ping that waits for an answer that is slow is not due: it would keep us running. */
-	return wire_state(model->lanes[LANE_LOOK].wire) == WIRE_READY && model->lanes[LANE_LOOK].pending == PENDING_NONE ?
-		       earlier(due, model->pinged_ms + PING_MS) :
-		       due;
+	if (wire_state(model->lanes[LANE_LOOK].wire) != WIRE_READY || model->lanes[LANE_LOOK].pending != PENDING_NONE)
+		return due;
+	return earlier(due, sync_is_due(model, now_ms) ? now_ms : model->pinged_ms + PING_MS);
 }
 
 void model_cancel(struct model *model)
