@@ -16,11 +16,11 @@ struct step {
 
 /* In the order in which a careful person tries them. */
 static const struct step of_letters[] = {
-	{ "unknown_column", "job set", OF_PARAMETER, "let new columns in, then write the letters again", false },
+	{ "unknown_column", "job set", OF_PARAMETER, "let new columns in, then replay", false },
 	{ NULL, "dlq replay", OF_GROUP, "write them again, once the cause is gone", false },
 	{ NULL, "dlq list", OF_GROUP, "look at each of them", false },
 	{ NULL, "pause", OF_TABLE, "stop it growing, park the rest", false },
-	{ NULL, "dlq discard", OF_GROUP, "drop the letters (lossy, asks for the count)", true },
+	{ NULL, "dlq discard", OF_GROUP, "drop the letters (lossy)", true },
 	{ NULL, "explain", OF_CODE, "what the code means", false },
 };
 static const struct step of_paused[] = {

@@ -179,6 +179,10 @@ void console_do(struct console *console, enum action_id action, const char *argu
 	console->is_dirty = true;
 	if (view->ops->act && view->ops->act(view, action, argument))
 		return;
+	if (!view_means(view->ops, action)) {
+		console_say(console, "'%s' means nothing here; ? lists the keys", action_table[action].name);
+		return;
+	}
 	switch ((int)action) {
 	case ACTION_quit: console->is_ending = true; break;
 	case ACTION_back: leave_or_back(console); break;

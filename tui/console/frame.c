@@ -154,7 +154,7 @@ static const char *hint_word(struct console *console, enum action_id action, boo
 	struct subject subject = { 0 };
 
 	if (action == ACTION_toggle_pause && view->ops->subject && view->ops->subject(view, &subject) &&
-	    strcmp(subject.state, "paused") == 0)
+	    subject.is_paused)
 		return "resume";
 	if (words->words)
 		return is_narrow ? words->narrow : words->words;

@@ -193,6 +193,8 @@ static void activity_close(struct view *view)
 	rows_view_close(view);
 }
 
+static const enum action_id activity_own[] = { ACTION_sort, ACTION_sort_reverse, ACTIONS };
+
 const struct view_ops view_activity = {
 	.name = "activity",
 	.table = "activity",
@@ -202,6 +204,7 @@ const struct view_ops view_activity = {
 	.draw = activity_draw,
 	.title = activity_title,
 	.status = activity_status,
+	.own = activity_own,
 	.hints = activity_hints,
 	.act = activity_act,
 	.subject = activity_subject,

@@ -236,6 +236,8 @@ static bool balance_open(struct view *view, struct error *err)
 	return true;
 }
 
+static const enum action_id balance_own[] = { ACTION_sort, ACTION_sort_reverse, ACTIONS };
+
 const struct view_ops view_balance = {
 	.name = "balance",
 	.table = "balance",
@@ -245,6 +247,7 @@ const struct view_ops view_balance = {
 	.draw = balance_draw,
 	.title = balance_title,
 	.status = balance_status,
+	.own = balance_own,
 	.hints = balance_hints,
 	.act = balance_act,
 	.subject = balance_subject,

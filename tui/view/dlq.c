@@ -363,6 +363,11 @@ static bool dlq_open(struct view *view, struct error *err)
 	return true;
 }
 
+static const enum action_id dlq_own[] = {
+	ACTION_trouble, ACTION_mark, ACTION_mark_range, ACTION_mark_all, ACTION_mark_none, ACTION_sort,
+	ACTION_sort_reverse, ACTIONS
+};
+
 const struct view_ops view_dlq = {
 	.name = "dlq",
 	.table = "groups",
@@ -372,6 +377,7 @@ const struct view_ops view_dlq = {
 	.draw = dlq_draw,
 	.title = dlq_title,
 	.status = dlq_status,
+	.own = dlq_own,
 	.hints = dlq_hints,
 	.hint_word = dlq_hint_word,
 	.act = dlq_act,

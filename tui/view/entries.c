@@ -213,6 +213,11 @@ static bool entries_open(struct view *view, struct error *err)
 	return true;
 }
 
+static const enum action_id entries_own[] = {
+	ACTION_mark, ACTION_mark_range, ACTION_mark_all, ACTION_mark_none, ACTION_sort, ACTION_sort_reverse,
+	ACTIONS
+};
+
 const struct view_ops view_entries = {
 	.name = "entries",
 	.table = "entries",
@@ -222,6 +227,7 @@ const struct view_ops view_entries = {
 	.draw = entries_draw,
 	.title = entries_title,
 	.status = entries_status,
+	.own = entries_own,
 	.hints = entries_hints,
 	.act = entries_act,
 	.subject = entries_subject,

@@ -129,6 +129,8 @@ static bool health_open(struct view *view, struct error *err)
 	return true;
 }
 
+static const enum action_id health_own[] = { ACTION_trouble, ACTIONS };
+
 const struct view_ops view_health = {
 	.name = "health",
 	.table = "health",
@@ -138,6 +140,7 @@ const struct view_ops view_health = {
 	.draw = health_draw,
 	.title = health_title,
 	.status = health_status,
+	.own = health_own,
 	.hints = health_hints,
 	.act = health_act,
 	.copy = health_copy,

@@ -45,16 +45,55 @@ static void add(struct help *help, struct rows *rows, const char *key, const cha
 	rows_add(rows, row);
 }
 
+/* The screen whose keys these are. */
+static const struct view_ops *screen_of(const char *table)
+{
+	for (size_t i = 0; i < view_count; i++) {
+		if (strcmp(views[i]->table, table) == 0)
+			return views[i];
+	}
+	return NULL;
+}
+
+static bool is_meant(const struct view_ops *ops, const struct binding *binding)
+{
+	if (binding->action == ACTION_go)
+		return view_find(binding->argument) != NULL;
+	return binding->is_run || !ops || view_means(ops, binding->action);
+}
+
+/* Do both do the same? Steps differ only by their number. */
+static bool is_same(const struct binding *a, const struct binding *b)
+{
+	return a->action == b->action && a->is_run == b->is_run && strcmp(a->table, b->table) == 0 &&
+	       (a->action == ACTION_step || strcmp(a->argument, b->argument) == 0);
+}
+
+/* Keys that do the same share a row: "j Down". */
 static void add_keys(struct view *view, struct rows *rows)
 {
 	const struct keymap *keymap = console_keymap(view->console);
-	const struct binding *binding;
+	const struct view_ops *ops = screen_of(view->argument);
+	const struct binding *binding, *next;
 
 	for (size_t i = 0; (binding = keymap_at(keymap, view->argument, i)); i++) {
 		OWNED(text) key = text_new(64);
 
 		sequence_text(&binding->keys, key);
-		add(view->state, rows, key->at, binding->note, binding->table, binding->is_run ? binding->argument : "");
+		while ((next = keymap_at(keymap, view->argument, i + 1)) && is_same(binding, next)) {
+			OWNED(text) other = text_new(64);
+
+			sequence_text(&next->keys, other);
+			if (binding->action != ACTION_step)
+				text_add_format(key, " %s", other->at);
+			i++;
+		}
+		if (!is_meant(ops, binding))
+			continue;
+		if (binding->action == ACTION_step)
+			text_add(key, "-9");
+		add(view->state, rows, key->at, binding->action == ACTION_step ? "its step, put onto the command line" : binding->note,
+		    binding->is_yours ? "yours" : binding->table, binding->is_run ? binding->argument : "");
 	}
 }
 
@@ -133,7 +172,7 @@ static void help_title(struct view *view, struct text *out, bool *out_has_verdic
 
 static void help_status(struct view *view, struct text *left, struct text *right)
 {
-	text_add(left, "made from the key table; / narrows");
+	text_add(left, "keys that mean something there; / narrows");
 	rows_status(view, rows_view_rows(view), right);
 }
 

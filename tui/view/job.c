@@ -322,6 +322,11 @@ static bool job_open(struct view *view, struct error *err)
 	return true;
 }
 
+static const enum action_id job_own[] = {
+	ACTION_pane_next, ACTION_pane_previous, ACTION_trouble, ACTION_mark, ACTION_mark_range,
+	ACTION_mark_all, ACTION_mark_none, ACTION_sort, ACTION_sort_reverse, ACTIONS
+};
+
 const struct view_ops view_job = {
 	.name = "job",
 	.table = "job",
@@ -331,6 +336,7 @@ const struct view_ops view_job = {
 	.draw = job_draw,
 	.title = job_title,
 	.status = job_status,
+	.own = job_own,
 	.hints = job_hints,
 	.hint_word = job_hint_word,
 	.act = job_act,

@@ -494,6 +494,8 @@ static void letter_close(struct view *view)
 	free(letter);
 }
 
+static const enum action_id letter_own[] = { ACTION_pane_next, ACTION_pane_previous, ACTION_fold, ACTION_left, ACTION_right, ACTION_wide, ACTIONS };
+
 const struct view_ops view_letter = {
 	.name = "letter",
 	.table = "letter",
@@ -503,6 +505,7 @@ const struct view_ops view_letter = {
 	.draw = letter_draw,
 	.title = letter_title,
 	.status = letter_status,
+	.own = letter_own,
 	.hints = letter_hints,
 	.hint_word = letter_hint_word,
 	.act = letter_act,

@@ -194,6 +194,8 @@ static bool logs_open(struct view *view, struct error *err)
 	return true;
 }
 
+static const enum action_id logs_own[] = { ACTION_follow, ACTION_wide, ACTIONS };
+
 const struct view_ops view_logs = {
 	.name = "logs",
 	.table = "logs",
@@ -203,6 +205,7 @@ const struct view_ops view_logs = {
 	.draw = logs_draw,
 	.title = logs_title,
 	.status = logs_status,
+	.own = logs_own,
 	.hints = logs_hints,
 	.act = logs_act,
 	.subject = logs_subject,

@@ -574,6 +574,11 @@ static void overview_close(struct view *view)
 	free(overview);
 }
 
+static const enum action_id overview_own[] = {
+	ACTION_fold, ACTION_trouble, ACTION_mark, ACTION_mark_range, ACTION_mark_all, ACTION_mark_none,
+	ACTION_sort, ACTION_sort_reverse, ACTIONS
+};
+
 const struct view_ops view_overview = {
 	.name = "overview",
 	.table = "overview",
@@ -583,6 +588,7 @@ const struct view_ops view_overview = {
 	.draw = overview_draw,
 	.title = overview_title,
 	.status = overview_status,
+	.own = overview_own,
 	.hints = overview_hints,
 	.hint_word = overview_hint_word,
 	.act = overview_act,

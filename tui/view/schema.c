@@ -196,6 +196,8 @@ static void schema_close(struct view *view)
 	rows_view_close(view);
 }
 
+static const enum action_id schema_own[] = { ACTION_sort, ACTION_sort_reverse, ACTIONS };
+
 const struct view_ops view_schema = {
 	.name = "schema",
 	.table = "schema",
@@ -205,6 +207,7 @@ const struct view_ops view_schema = {
 	.draw = schema_draw,
 	.title = schema_title,
 	.status = schema_status,
+	.own = schema_own,
 	.hints = schema_hints,
 	.act = schema_act,
 	.subject = schema_subject,

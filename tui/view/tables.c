@@ -284,6 +284,11 @@ static bool tables_open(struct view *view, struct error *err)
 	return true;
 }
 
+static const enum action_id tables_own[] = {
+	ACTION_trouble, ACTION_mark, ACTION_mark_range, ACTION_mark_all, ACTION_mark_none, ACTION_sort,
+	ACTION_sort_reverse, ACTIONS
+};
+
 const struct view_ops view_tables = {
 	.name = "tables",
 	.table = "tables",
@@ -293,6 +298,7 @@ const struct view_ops view_tables = {
 	.draw = tables_draw,
 	.title = tables_title,
 	.status = tables_status,
+	.own = tables_own,
 	.hints = tables_hints,
 	.hint_word = tables_hint_word,
 	.act = tables_act,

@@ -44,6 +44,9 @@ struct view_ops {
 	void (*title)(struct view *view, struct text *out, bool *out_has_verdict);
 	/* The status row: what just holds (left), the place in the list (right). */
 	void (*status)(struct view *view, struct text *left, struct text *right);
+	/* Actions of the key tables that only some screens have a meaning for - panes, folds, marks, trouble, wide - and this one
+	 * does; ends with ACTIONS. NULL: none. Help leaves the others out. */
+	const enum action_id *own;
 	/* The likely keys in this state, as actions in order of priority; ends with ACTIONS. At most eight are shown. */
 	const enum action_id *(*hints)(struct view *view);
 	/* What a key of the hints does here in a word ("why" for Enter); NULL: its usual word. May be NULL. */
@@ -61,6 +64,9 @@ struct view_ops {
 	bool (*filter)(struct view *view, const char *text, bool is_taken, struct error *err);
 	const char *(*filter_text)(struct view *view);  /* what is filtered by now, "" for nothing; NULL: none */
 };
+
+/* Does this action mean something on such a screen? */
+bool view_means(const struct view_ops *ops, enum action_id action);
 
 extern const struct view_ops *const views[];
 extern const size_t view_count;

@@ -14,6 +14,7 @@
 
 #define LINE_BYTES 4096
 #define STEPS_MOST 9
+#define WORDS_COLS 31 /* of a step, where its command begins behind */
 #define ROWS_FOR_NOW 20 /* on less, what weir does now leaves: the steps are wanted first */
 
 struct why {
@@ -99,7 +100,7 @@ static const char *kind_of(const json_t *finding)
 	return "";
 }
 
-static void head_add(struct view *view, const json_t *finding, struct lines *lines)
+static void head_add(struct view *view, const json_t *finding, int cols, struct lines *lines)
 {
 	const char *code = member_text(finding, "code");
 	OWNED(text) head = text_new(LINE_BYTES);
@@ -108,12 +109,13 @@ static void head_add(struct view *view, const json_t *finding, struct lines *lin
 	if (*member_text(finding, "column"))
 		text_add_format(head, " %s", member_text(finding, "column"));
 	if (*member_text(finding, "since")) {
-		text_add(head, "      since ");
+		text_add(head, "   since ");
 		console_time(view->console, member_text(finding, "since"), true, head);
 		text_add(head, ", ");
 		console_ago(view->console, member_text(finding, "since"), head);
 	}
-	text_add_format(head, "      %s", kind_of(finding));
+	if ((int)(head->len + 3 + strlen(kind_of(finding))) <= cols)
+		text_add_format(head, "   %s", kind_of(finding));
 	lines_add(lines, state_role(member_text(finding, "state")), "%s", head->at);
 	sentence_add(finding, lines);
 	numbers_add(finding, lines);
@@ -238,25 +240,10 @@ static const char *advice_of(const json_t *finding)
 	return last && strncmp(last, "weir ", 5) != 0 ? last : "";
 }
 
-static int words_cols(const json_t *steps)
-{
-	const json_t *step;
-	size_t i;
-	int cols = 0;
-
-	json_array_foreach(steps, i, step) {
-		int width = (int)strlen(member_text(step, "text"));
-
-		cols = width > cols ? width : cols;
-	}
-	return cols;
-}
-
 /* The command stands beside its words where there is room, else on a line of its own. */
 static void steps_add(const json_t *finding, int cols, struct lines *lines)
 {
 	const json_t *steps = json_object_get(finding, "steps"), *step;
-	int width = words_cols(steps);
 	size_t i;
 
 	if (!json_array_size(steps) && !*advice_of(finding))
@@ -266,7 +253,9 @@ static void steps_add(const json_t *finding, int cols, struct lines *lines)
 	json_array_foreach(steps, i, step) {
 		const char *command = member_text(step, "command"), *words = member_text(step, "text");
 
-		if (3 + width + 3 + (int)strlen(command) < cols) {
+		int width = (int)strlen(words) < WORDS_COLS ? WORDS_COLS : (int)strlen(words);
+
+		if (3 + width + 3 + (int)strlen(command) <= cols) {
 			lines_add(lines, ROLE_text, " %zu %-*s  :%s", i + 1, width, words, command);
 			continue;
 		}
@@ -288,7 +277,7 @@ static void page_make(struct view *view, int cols, int rows)
 		                                                                                "asking the engine ...");
 		return;
 	}
-	head_add(view, finding, why->lines);
+	head_add(view, finding, cols - 1, why->lines);
 	first_add(view, finding, cols - 1, why->lines);
 	if (rows >= ROWS_FOR_NOW)
 		now_add(finding, why->lines);
