@@ -75,12 +75,21 @@ static void go_logs(struct console *console)
 
 static void open_acts(struct console *console)
 {
-	struct subject subject;
+	struct view *view = console_view(console);
+	struct subjects on = { .how = CHOSEN_ONE };
 
-	if (subject_get(console, &subject))
-		box_acts_open(console, &subject);
-	else
-		console_say(console, "nothing is selected to act on");
+	if (view->ops->chosen) {
+		view->ops->chosen(view, &on);
+	} else {
+		on.subject = memory_zalloc(sizeof(*on.subject));
+		on.count = subject_get(console, &on.subject[0]);
+	}
+	if (on.count) {
+		box_acts_open(console, &on);
+		return;
+	}
+	free(on.subject);
+	console_say(console, "nothing is selected to act on");
 }
 
 static void copy(struct console *console, bool is_finding)

@@ -156,6 +156,15 @@ static void run_command(struct console *console, const struct command_line *pars
 	act_begin(console, command, line, parsed->args);
 }
 
+/* What is missing may be what a box asks for. */
+static void line_incomplete(struct console *console, const struct command *command, const char *line, const struct error *err)
+{
+	if (!box_is_lossy(line))
+		console_complain(console, err);
+	else if (may_act(console, command))
+		box_confirm_open(console, line);
+}
+
 static void parse_command(struct console *console, const struct words *words, const char *line)
 {
 	struct command_line parsed = { 0 };
@@ -168,7 +177,7 @@ static void parse_command(struct console *console, const struct words *words, co
 		return;
 	}
 	if (!command_line_parse(command, (int)words->count - taken, words->word + taken, &parsed, &err))
-		console_complain(console, &err);
+		line_incomplete(console, command, line, &err);
 	else if (parsed.wants_help)
 		console_say(console, "%s %s: %s", command->name, command->args, command->help);
 	else
@@ -201,9 +210,15 @@ void console_run(struct console *console, const char *line)
 	words_free(words.word, words.count);
 }
 
-void console_ask(struct console *console, const char *question, const char *line)
+void console_run_lines(struct console *console, const struct act_lines *lines)
 {
-	box_ask_open(console, question, line);
+	unsigned before = model_act_last(console->model);
+
+	for (size_t i = 0; i < lines->count; i++)
+		console_run(console, lines->line[i]);
+	console->many_from = before + 1;
+	console->many_to = model_act_last(console->model);
+	snprintf(console->many_title, sizeof(console->many_title), "%s", lines->title);
 }
 
 /*
@@ -247,6 +262,28 @@ static void act_say(struct console *console, const struct act *act)
 		console_say(console, "done: %s", act->line);
 }
 
+/* Of an act on many the sum is what counts; each has its line in the list of what was done here. */
+static void many_say(struct console *console)
+{
+	const struct act *failed = NULL;
+	unsigned bad = 0, all = console->many_to - console->many_from + 1;
+
+	for (unsigned number = console->many_from; number <= console->many_to; number++) {
+		const struct act *act = model_act_of(console->model, number);
+
+		if (!act || act->error.kind == ERROR_NONE)
+			continue;
+		bad++;
+		failed = failed ? failed : act;
+	}
+	if (failed)
+		console_say(console, "%s: %u done, %u not: %s", console->many_title, all - bad, bad, failed->error.message);
+	else
+		console_say(console, "%s: done", console->many_title);
+	console->many_from = console->many_to = 0;
+	console->act_to_note = 0;
+}
+
 void command_results(struct console *console)
 {
 	while (console->act_told < model_act_last(console->model)) {
@@ -260,6 +297,8 @@ void command_results(struct console *console)
 		act_say(console, act);
 		if (act->error.kind == ERROR_NONE && !is_act(act, COMMAND_note) && *arg_text(act->args, "job"))
 			console->act_to_note = console->act_told;
+		if (console->many_to && console->act_told >= console->many_to)
+			many_say(console);
 		model_refresh(console->model);
 		console->is_dirty = true;
 	}

@@ -49,6 +49,8 @@ struct console {
 	bool is_wide, is_trouble, is_local, has_mouse;
 	unsigned act_told;              /* acts up to this one were told in the status row */
 	unsigned act_to_note;           /* the act that the next note is about; 0: what is selected */
+	unsigned many_from, many_to;    /* acts of one on many; 0: none under way */
+	char many_title[120];           /* "pause 3 tables" */
 	int range_s;                    /* of the charts */
 	char *copied;                   /* by y or Y last; NULL: nothing yet */
 	bool is_bare;                   /* it is shown, and nothing else */

@@ -1,102 +1,59 @@
 /* The menu of acts on the selected thing, from acts.def. */
 #include "base/arena.h"
-#include "base/clean.h"
+#include "view/acts_table.h"
 #include "view/box.h"
 
 #include <stdlib.h>
 
-enum applies { ON_JOB = 1, ON_TABLE = 2, ON_GROUP = 4, ON_LETTER = 8 };
-
-struct menu_act {
-	char letter;
-	const char *label;
-	unsigned applies;
-	const char *command, *off_states, *off_why, *effect, *undo;
-};
-
-static const struct menu_act acts[] = {
-#define ACT(letter, label, applies, command, off_states, off_why, effect, undo) \
-	{ letter, label, applies, command, off_states, off_why, effect, undo },
-#include "view/acts.def"
-#undef ACT
-};
-
-#define ACTS_COUNT (sizeof(acts) / sizeof(*acts))
 #define MENU_COLS 70
 #define LABEL_COLS 20
 #define LINE_BYTES 2048
 
 struct menu {
-	struct subject subject;
-	const struct menu_act *act[ACTS_COUNT];
-	const char *off[ACTS_COUNT]; /* why it cannot be done now; NULL: it can */
+	struct subjects on;
+	const struct menu_act *act[ACTS_MOST];
+	const char *off[ACTS_MOST]; /* why it cannot be done now; NULL: it can */
 	size_t count, at;
 };
 
-static unsigned kind_of(const struct subject *subject)
+static const struct subject *subject_of(const struct menu *menu)
 {
-	if (subject->letter)
-		return ON_LETTER | ON_GROUP;
-	if (subject->group)
-		return ON_GROUP;
-	return subject->table[0] && strcmp(subject->table, "-") != 0 ? ON_TABLE : ON_JOB;
+	return &menu->on.subject[0];
 }
 
-static bool states_have(const char *states, const char *state)
-{
-	size_t len = strlen(state);
-
-	for (const char *at = states; len && (at = strstr(at, state)); at += len) {
-		if ((at == states || at[-1] == '|') && (at[len] == '\0' || at[len] == '|'))
-			return true;
-	}
-	return false;
-}
-
+/* Why it cannot be done to any of them. */
 static const char *off_why(const struct box *box, const struct menu_act *act)
 {
 	const struct menu *menu = box->state;
+	const char *why = NULL;
 
 	if (!*act->command)
 		return act->off_why;
 	if (console_is_blind(box->console))
 		return "the engine is not reachable";
-	return states_have(act->off_states, menu->subject.is_paused ? "paused" : menu->subject.state) ? act->off_why : NULL;
+	for (size_t i = 0; i < menu->on.count; i++) {
+		const struct menu_act *its = act_same(act, &menu->on.subject[i]);
+
+		why = its ? act_off(its, &menu->on.subject[i]) : why;
+		if (its && !why)
+			return NULL;
+	}
+	return why;
 }
 
+/* What means something for the first of them; off ones last. */
 static void menu_fill(struct box *box, bool is_off)
 {
 	struct menu *menu = box->state;
-	unsigned kind = kind_of(&menu->subject);
 
-	for (size_t i = 0; i < ACTS_COUNT; i++) {
-		const char *why = acts[i].applies & kind ? off_why(box, &acts[i]) : NULL;
+	for (size_t i = 0; i < acts_count; i++) {
+		const struct menu_act *act = act_same(&acts_table[i], subject_of(menu));
+		const char *why = act == &acts_table[i] ? off_why(box, act) : NULL;
 
-		if (!(acts[i].applies & kind) || (why != NULL) != is_off)
+		if (act != &acts_table[i] || (why != NULL) != is_off || menu->count == ACTS_MOST)
 			continue;
-		menu->act[menu->count] = &acts[i];
+		menu->act[menu->count] = act;
 		menu->off[menu->count++] = why;
-	}
-}
-
-/* "pause J T" with the subject's names. */
-static void command_text(const struct subject *subject, const char *command, struct text *out)
-{
-	char number[24];
-
-	for (const char *at = command; *at; at++) {
-		bool is_word = (at == command || at[-1] == ' ') && (at[1] == '\0' || at[1] == ' ');
-
-		if (is_word && *at == 'J') {
-			shell_quote(out, span_of(subject->job));
-		} else if (is_word && *at == 'T') {
-			shell_quote(out, span_of(subject->table));
-		} else if (is_word && (*at == 'G' || *at == 'I')) {
-			snprintf(number, sizeof(number), "%lld", (long long)(*at == 'G' ? subject->group : subject->letter));
-			text_add(out, number);
-		} else {
-			text_add_char(out, *at);
-		}
 	}
 }
 
@@ -133,10 +90,16 @@ static void menu_draw(struct box *box, struct area area)
 		draw_act(menu, area, row, top + (size_t)row);
 	draw_rule(area, area.rows - 3, "", "");
 	draw_format(area, area.rows - 2, 0, ROLE_popup, "Undo: %s", *act->undo ? act->undo : "-");
-	text_add(line, "Same as:  weir ");
-	command_text(&menu->subject, act->command, line);
+	text_add(line, menu->on.how == CHOSEN_ONE ? "Same as:  weir " : "For the first of them:  weir ");
+	act_command(act, subject_of(menu), line);
 	draw_span(area, area.rows - 1, 0, ROLE_popup, *act->command ? text_span(line) : span_of("-"));
 	cursor_put(area, (int)(menu->at - top), 0);
+}
+
+static void menu_free(struct menu *menu)
+{
+	free(menu->on.subject);
+	free(menu);
 }
 
 static enum box_fate menu_do(struct box *box, size_t at)
@@ -149,13 +112,14 @@ static enum box_fate menu_do(struct box *box, size_t at)
 		console_say(console, "%s: %s", menu->act[at]->label, menu->off[at]);
 		return BOX_STAYS;
 	}
-	command_text(&menu->subject, menu->act[at]->command, line);
+	act_command(menu->act[at], subject_of(menu), line);
 	/* What it runs may open a box of its own in place of this one. */
-	struct box mine = *box;
-
 	box->ops = NULL;
-	console_run(console, line->at);
-	free(mine.state);
+	if (menu->on.how == CHOSEN_ONE)
+		console_run(console, line->at);
+	else
+		box_many_open(console, menu->act[at], &menu->on);
+	menu_free(menu);
 	return BOX_STAYS;
 }
 
@@ -176,7 +140,7 @@ static enum box_fate menu_to_line(struct box *box)
 	struct menu *menu = box->state;
 	OWNED(text) line = text_new(LINE_BYTES);
 
-	command_text(&menu->subject, menu->act[menu->at]->command, line);
+	act_command(menu->act[menu->at], subject_of(menu), line);
 	console_line(box->console, line->at);
 	return BOX_CLOSES;
 }
@@ -210,25 +174,33 @@ static void menu_hints(const struct box *box, struct text *out)
 
 static void menu_close(struct box *box)
 {
-	free(box->state);
+	menu_free(box->state);
 }
 
 static const struct box_ops menu_ops = { "acts", menu_size, menu_draw, menu_key, menu_hints, menu_close };
 
-void box_acts_open(struct console *console, const struct subject *subject)
+static void title_of(const struct subjects *on, char *out, size_t room)
+{
+	const struct subject *first = &on->subject[0];
+
+	if (on->how != CHOSEN_ONE)
+		snprintf(out, room, "acts on %zu %s", on->count, on->how == CHOSEN_MARKED ? "marked" : "filtered");
+	else if (first->letter)
+		snprintf(out, room, "acts on letter %lld", (long long)first->letter);
+	else if (first->group)
+		snprintf(out, room, "acts on group %lld", (long long)first->group);
+	else
+		snprintf(out, room, "acts on %s %.90s", first->table[0] ? "table" : "job", first->table[0] ? first->table : first->job);
+}
+
+void box_acts_open(struct console *console, const struct subjects *on)
 {
 	struct menu *menu = memory_zalloc(sizeof(*menu));
 	struct box box = { .ops = &menu_ops, .console = console, .state = menu };
 
-	menu->subject = *subject;
+	menu->on = *on;
 	menu_fill(&box, false);
 	menu_fill(&box, true);
-	if (subject->letter)
-		snprintf(box.title, sizeof(box.title), "acts on letter %lld", (long long)subject->letter);
-	else if (subject->group)
-		snprintf(box.title, sizeof(box.title), "acts on group %lld", (long long)subject->group);
-	else
-		snprintf(box.title, sizeof(box.title), "acts on %s %.90s", subject->table[0] ? "table" : "job",
-		         subject->table[0] ? subject->table : subject->job);
+	title_of(on, box.title, sizeof(box.title));
 	console_box(console, &box);
 }

@@ -33,11 +33,33 @@ struct box {
 /* Opens it in place of another one. `box` is a template; its state becomes the console's. */
 void console_box(struct console *console, const struct box *box);
 
-/* The menu of acts for the selected thing (acts.c), and the question before a lossy act (confirm.c). */
-void box_acts_open(struct console *console, const struct subject *subject);
+#define ACTS_AT_ONCE 100 /* half of what the model keeps */
+
+/* Commands to run one after the other; on the heap, a box owns it. */
+struct act_lines {
+	char title[120];                  /* "pause 3 tables" */
+	char *line[ACTS_AT_ONCE];         /* without --confirm */
+	int64_t letters[ACTS_AT_ONCE];    /* open letters that each would discard */
+	size_t count, left_out;           /* to how many it cannot be done */
+};
+void act_lines_free(struct act_lines *lines);
+
+struct menu_act;
+
+/* The menu of acts for what is chosen (acts_box.c); `on` has one at least and is the menu's then. */
+void box_acts_open(struct console *console, const struct subjects *on);
+/* One question for all of them (acts_many.c). */
+void box_many_open(struct console *console, const struct menu_act *act, const struct subjects *on);
+/* The question before a lossy act (confirm_box.c). */
+/* Is it an act that takes something away, and lacks only what the box asks for? */
+bool box_is_lossy(const char *line);
 /* `line` as typed without --confirm and --yes; gives false if it is no lossy act or is confirmed already. */
 bool box_confirm_open(struct console *console, const char *line);
-/* "QUESTION  Enter / Esc", then `line` runs. */
-void box_ask_open(struct console *console, const char *question, const char *line);
+/* Asks for the count of letters of all lines together. False: they are not lossy. Takes the lines when true. */
+bool box_confirm_many(struct console *console, struct act_lines *lines);
+/* "pause 3 tables? Enter / Esc", then the lines run (question_box.c). Takes them. */
+void box_ask_open(struct console *console, struct act_lines *lines);
+/* Runs them, and says at their end how it went. */
+void console_run_lines(struct console *console, const struct act_lines *lines);
 
 #endif

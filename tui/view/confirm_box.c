@@ -1,7 +1,4 @@
-/*
- * Questions before an act: "Enter / Esc" for what can be undone, and for what cannot
- * the exact count or name typed by hand, and why. Only that lets Enter act.
- */
+/* The question before a lossy act: the exact count or name typed by hand, and why. Only that lets Enter act. */
 #include "base/arena.h"
 #include "base/clean.h"
 #include "prompt/prompt.h"
@@ -14,81 +11,12 @@
 #define LINE_BYTES 4096
 #define BOX_COLS 70
 
-/*
- * A yes or no.
- */
-struct question {
-	char *line;
-};
-
-static void question_size(const struct box *box, int *out_rows, int *out_cols)
-{
-	(void)box;
-	*out_rows = 3;
-	*out_cols = BOX_COLS;
-}
-
-static void question_draw(struct box *box, struct area area)
-{
-	const struct question *question = box->state;
-
-	draw_format(area, 0, 0, ROLE_popup, "Enter does it, Esc leaves it.");
-	draw_format(area, area.rows - 1, 0, ROLE_popup, "Same as:  weir %s", question->line);
-}
-
-static enum box_fate question_key(struct box *box, const struct key_event *event)
-{
-	struct question *question = box->state;
-	struct console *console = box->console;
-
-	if (event->key.code == KEY_ESC_ || event->key.code == 'q')
-		return BOX_CLOSES;
-	if (event->key.code != KEY_ENTER_)
-		return BOX_STAYS;
-	char *line = question->line;
-
-	question->line = NULL;
-	box->ops->close(box);
-	box->ops = NULL;
-	console_run(console, line);
-	free(line);
-	return BOX_STAYS;
-}
-
-static void question_hints(const struct box *box, struct text *out)
-{
-	(void)box;
-	text_add(out, "Enter do it  Esc leave, nothing done");
-}
-
-static void question_close(struct box *box)
-{
-	struct question *question = box->state;
-
-	free(question->line);
-	free(question);
-}
-
-static const struct box_ops question_ops = { "question", question_size, question_draw, question_key, question_hints,
-	                                     question_close };
-
-void box_ask_open(struct console *console, const char *text, const char *line)
-{
-	struct question *question = memory_zalloc(sizeof(*question));
-	struct box box = { .ops = &question_ops, .state = question };
-
-	question->line = strdup(line);
-	snprintf(box.title, sizeof(box.title), "%s", text);
-	console_box(console, &box);
-}
-
-/*
- * A lossy act.
- */
 struct confirm {
-	char *line;              /* without --confirm, --yes, --why */
+	struct act_lines *lines; /* without --confirm, --yes, --why */
 	const char *says;        /* what is lost */
-	char wanted[FIELD_BYTES]; /* the count or the name */
+	char wanted[FIELD_BYTES]; /* the count or the name; "": not known yet */
+	char job[64];            /* of the group whose letters are to be counted */
+	int64_t group;
 	bool is_job;
 	char typed[2][FIELD_BYTES]; /* count or name; why */
 	int field;
@@ -106,16 +34,48 @@ static void confirm_size(const struct box *box, int *out_rows, int *out_cols)
 	*out_cols = BOX_COLS;
 }
 
-/* The command with what has been typed. */
-static void confirm_line(const struct confirm *confirm, struct text *out)
+/* The n-th command with what has been typed. */
+static void confirm_line(const struct confirm *confirm, size_t at, struct text *out)
 {
-	text_add(out, confirm->line);
+	text_add(out, confirm->lines->line[at]);
 	if (confirm->is_job)
 		text_add(out, " --yes");
 	else
-		text_add_format(out, " --confirm %s", confirm->wanted);
+		text_add_format(out, " --confirm %lld", (long long)confirm->lines->letters[at]);
 	text_add(out, " --why ");
 	shell_quote(out, span_of(confirm->typed[1]));
+}
+
+/* How many open letters a group has; -1: not known yet. */
+static int64_t open_letters(struct console *console, const char *job, int64_t group)
+{
+	const struct answer *answer = model_ask(console_model(console), LANE_LETTERS, "dlq.groups", NULL, "jobs");
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach(answer->lines, i, row) {
+		if (member_int(row, "group") == group && (!*job || strcmp(member_text(row, "job"), job) == 0))
+			return member_int(row, "open");
+	}
+	return answer->is_known ? 0 : -1;
+}
+
+/* The count is of the moment when it is first known, and stays: what is typed must be what was shown. */
+static void confirm_count(struct box *box)
+{
+	struct confirm *confirm = box->state;
+	int64_t total = 0;
+
+	if (*confirm->wanted)
+		return;
+	if (confirm->group)
+		confirm->lines->letters[0] = open_letters(box->console, confirm->job, confirm->group);
+	for (size_t i = 0; i < confirm->lines->count; i++)
+		total += confirm->lines->letters[i];
+	if (total < 0)
+		return;
+	snprintf(confirm->wanted, sizeof(confirm->wanted), "%lld", (long long)total);
+	snprintf(box->title, sizeof(box->title), "discard %lld dead letter%s", (long long)total, total == 1 ? "" : "s");
 }
 
 static void draw_field_of(const struct confirm *confirm, struct area area, int row, int field, const char *label)
@@ -140,8 +100,10 @@ static void confirm_draw(struct box *box, struct area area)
 	OWNED(text) label = text_new(LINE_BYTES);
 	OWNED(text) line = text_new(LINE_BYTES);
 
+	confirm_count(box);
 	draw_paragraph(area, 0, 0, area.cols, 3, ROLE_popup, span_of(confirm->says));
-	text_add_format(label, "Type %s (%s)", confirm->is_job ? "the name" : "the count", confirm->wanted);
+	text_add_format(label, "Type %s (%s)", confirm->is_job ? "the name" : "the count",
+	                *confirm->wanted ? confirm->wanted : "counting ..");
 	draw_field_of(confirm, area, 4, 0, label->at);
 	draw_field_of(confirm, area, 5, 1, "Why, for the journal");
 	if (confirm->is_wrong)
@@ -150,7 +112,9 @@ static void confirm_draw(struct box *box, struct area area)
 		                                          "a reason is needed: nothing has been done");
 	draw_rule(area, area.rows - 2, "", "");
 	text_add(line, "Same as:  weir ");
-	confirm_line(confirm, line);
+	confirm_line(confirm, 0, line);
+	if (confirm->lines->count > 1)
+		text_add_format(line, "  and %zu more", confirm->lines->count - 1);
 	draw_field(area, area.rows - 1, 0, area.cols, -1, ROLE_popup, text_span(line));
 }
 
@@ -176,23 +140,39 @@ static void field_key(struct confirm *confirm, const struct key_event *event)
 	confirm->is_wrong = false;
 }
 
+/* The lines as they are run: with the count and the reason. */
+static void confirm_lines(const struct confirm *confirm, struct act_lines *out)
+{
+	snprintf(out->title, sizeof(out->title), "%s", confirm->lines->title);
+	for (; out->count < confirm->lines->count; out->count++) {
+		OWNED(text) line = text_new(LINE_BYTES);
+
+		confirm_line(confirm, out->count, line);
+		out->line[out->count] = text_take(line);
+	}
+}
+
 static enum box_fate confirm_enter(struct box *box)
 {
 	struct confirm *confirm = box->state;
-	struct console *console = box->console;
-	OWNED(text) line = text_new(LINE_BYTES);
+	bool is_right = *confirm->wanted && strcmp(confirm->typed[0], confirm->wanted) == 0;
+	struct act_lines *lines;
 
-	if (strcmp(confirm->typed[0], confirm->wanted) != 0 || !confirm->typed[1][0]) {
+	if (!is_right || !confirm->typed[1][0]) {
 		/* The first Enter of a right count goes on to the reason. */
-		confirm->is_wrong = confirm->field == 1 || strcmp(confirm->typed[0], confirm->wanted) != 0;
-		confirm->field = strcmp(confirm->typed[0], confirm->wanted) == 0;
+		confirm->is_wrong = confirm->field == 1 || !is_right;
+		confirm->field = is_right;
 		return BOX_STAYS;
 	}
-	confirm_line(confirm, line);
-	box->ops->close(box);
-	box->ops = NULL;
-	console_run(console, line->at);
-	return BOX_STAYS;
+	lines = memory_zalloc(sizeof(*lines));
+	confirm_lines(confirm, lines);
+	if (lines->count == 1)
+		console_run(box->console, lines->line[0]);
+	else
+		console_run_lines(box->console, lines);
+	act_lines_free(lines);
+	free(lines);
+	return BOX_CLOSES;
 }
 
 static enum box_fate confirm_key(struct box *box, const struct key_event *event)
@@ -218,44 +198,26 @@ static void confirm_close(struct box *box)
 {
 	struct confirm *confirm = box->state;
 
-	free(confirm->line);
+	act_lines_free(confirm->lines);
+	free(confirm->lines);
 	free(confirm);
 }
 
 static const struct box_ops confirm_ops = { "confirm", confirm_size, confirm_draw, confirm_key, confirm_hints, confirm_close };
 
-/* How many open letters a group has, of the moment when the box opens. */
-static int64_t open_letters(struct console *console, const char *job, int64_t group)
-{
-	const struct answer *answer = model_ask(console_model(console), LANE_LETTERS, "dlq.groups", NULL, "jobs");
-	const json_t *row;
-	size_t i;
-
-	json_array_foreach(answer->lines, i, row) {
-		if (member_int(row, "group") == group && (!*job || strcmp(member_text(row, "job"), job) == 0))
-			return member_int(row, "open");
-	}
-	return -1;
-}
-
-static bool confirm_letters(struct console *console, const json_t *args, struct box *box)
+static void confirm_letters(const json_t *args, struct box *box)
 {
 	struct confirm *confirm = box->state;
-	int64_t group = json_integer_value(json_object_get(args, "group"));
-	const char *job = member_text(args, "job");
-	int64_t count = json_object_get(args, "id") ? 1 : open_letters(console, job, group);
 
-	if (count < 0) {
-		console_say(console, "the count is not known yet; once more");
-		return false;
-	}
 	confirm->says = lost_letters;
-	snprintf(confirm->wanted, sizeof(confirm->wanted), "%lld", (long long)count);
-	snprintf(box->title, sizeof(box->title), "discard %lld dead letter%s", (long long)count, count == 1 ? "" : "s");
-	return true;
+	confirm->group = json_integer_value(json_object_get(args, "group"));
+	confirm->lines->letters[0] = 1; /* one letter, unless it is a group */
+	snprintf(confirm->job, sizeof(confirm->job), "%s", member_text(args, "job"));
+	snprintf(box->title, sizeof(box->title), "discard dead letters");
+	confirm_count(box);
 }
 
-static bool confirm_job(const json_t *args, struct box *box)
+static void confirm_job(const json_t *args, struct box *box)
 {
 	struct confirm *confirm = box->state;
 
@@ -263,25 +225,46 @@ static bool confirm_job(const json_t *args, struct box *box)
 	confirm->is_job = true;
 	snprintf(confirm->wanted, sizeof(confirm->wanted), "%s", member_text(args, "job"));
 	snprintf(box->title, sizeof(box->title), "delete job %.80s", confirm->wanted);
-	return true;
 }
 
-/* Takes the words of a line apart; false: it is not complete, and the engine will say what is missing. */
-static bool is_lossy(const char *line, enum command_id *out_id, json_t **out_args)
+static bool line_parse(const char *line, struct command_line *out)
 {
-	struct command_line parsed = { 0 };
 	struct error err = { 0 };
 	char **word = NULL;
 	size_t count = 0;
 	int taken = 0;
-	bool is_parsed = words_split(line, &word, &count) && (parsed.command = command_find((int)count, word, &taken)) &&
-	                 command_line_parse(parsed.command, (int)count - taken, word + taken, &parsed, &err);
+	bool is_parsed;
 
+	*out = (struct command_line){ 0 };
+	is_parsed = words_split(line, &word, &count) && (out->command = command_find((int)count, word, &taken)) &&
+	            command_line_parse(out->command, (int)count - taken, word + taken, out, &err);
 	words_free(word, count);
-	if (is_parsed)
-		*out_id = (enum command_id)(parsed.command - command_table);
-	if (is_parsed && ((*out_id == COMMAND_dlq_discard && !json_object_get(parsed.args, "confirm")) ||
-	                  (*out_id == COMMAND_job_delete && !json_object_get(parsed.args, "yes")))) {
+	if (!is_parsed)
+		json_decref(out->args);
+	return is_parsed;
+}
+
+/* A line is lossy when all that it lacks is what the box asks for: the grammar wants --confirm and --why. */
+static bool is_lossy(const char *line, enum command_id *out_id, json_t **out_args)
+{
+	static const char *const asked[] = { "", " --confirm 0", " --confirm 0 --why -" };
+	struct command_line parsed = { 0 };
+	OWNED(text) whole = text_new(LINE_BYTES);
+	size_t tried = 0;
+
+	for (; tried < sizeof(asked) / sizeof(*asked); tried++) {
+		text_clear(whole);
+		text_add_format(whole, "%s%s", line, asked[tried]);
+		if (line_parse(whole->at, &parsed))
+			break;
+	}
+	if (tried == sizeof(asked) / sizeof(*asked))
+		return false;
+	*out_id = (enum command_id)(parsed.command - command_table);
+	if ((*out_id == COMMAND_dlq_discard && tried) ||
+	    (*out_id == COMMAND_job_delete && !json_object_get(parsed.args, "yes"))) {
+		if (tried == 2)
+			json_object_del(parsed.args, "why");
 		*out_args = parsed.args;
 		return true;
 	}
@@ -289,22 +272,76 @@ static bool is_lossy(const char *line, enum command_id *out_id, json_t **out_arg
 	return false;
 }
 
+bool box_is_lossy(const char *line)
+{
+	enum command_id id;
+	json_t *args = NULL;
+	bool is = is_lossy(line, &id, &args);
+
+	json_decref(args);
+	return is;
+}
+
+/* The line anew, without a reason: that is typed below, and begins with what was given. */
+static char *line_of(enum command_id id, const json_t *args)
+{
+	const char *job = member_text(args, "job");
+	OWNED(text) line = text_new(LINE_BYTES);
+
+	text_add(line, command_table[id].name);
+	if (json_object_get(args, "group"))
+		text_add_format(line, " --group %lld", (long long)member_int(args, "group"));
+	if (json_object_get(args, "id"))
+		text_add_format(line, " --id %lld", (long long)member_int(args, "id"));
+	if (*job) {
+		text_add(line, id == COMMAND_job_delete ? " " : " --job ");
+		shell_quote(line, span_of(job));
+	}
+	return text_take(line);
+}
+
+static struct confirm *confirm_new(struct act_lines *lines)
+{
+	struct confirm *confirm = memory_zalloc(sizeof(*confirm));
+
+	confirm->lines = lines;
+	return confirm;
+}
+
 bool box_confirm_open(struct console *console, const char *line)
 {
-	struct confirm *confirm;
-	struct box box = { .ops = &confirm_ops };
+	struct box box = { .ops = &confirm_ops, .console = console };
+	struct act_lines *lines;
 	enum command_id id;
 	json_t *args = NULL;
 
 	if (!is_lossy(line, &id, &args))
 		return false;
-	confirm = memory_zalloc(sizeof(*confirm));
-	confirm->line = strdup(line);
-	box.state = confirm;
-	if (id == COMMAND_dlq_discard ? confirm_letters(console, args, &box) : confirm_job(args, &box))
-		console_box(console, &box);
+	lines = memory_zalloc(sizeof(*lines));
+	lines->line[lines->count++] = line_of(id, args);
+	box.state = confirm_new(lines);
+	snprintf(((struct confirm *)box.state)->typed[1], FIELD_BYTES, "%s", member_text(args, "why"));
+	if (id == COMMAND_dlq_discard)
+		confirm_letters(args, &box);
 	else
-		confirm_close(&box);
+		confirm_job(args, &box);
+	console_box(console, &box);
+	json_decref(args);
+	return true;
+}
+
+bool box_confirm_many(struct console *console, struct act_lines *lines)
+{
+	struct box box = { .ops = &confirm_ops, .console = console };
+	enum command_id id;
+	json_t *args = NULL;
+
+	if (!lines->count || !is_lossy(lines->line[0], &id, &args))
+		return false;
+	box.state = confirm_new(lines);
+	((struct confirm *)box.state)->says = lost_letters;
+	confirm_count(&box);
+	console_box(console, &box);
 	json_decref(args);
 	return true;
 }

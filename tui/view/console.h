@@ -44,8 +44,6 @@ const char *console_message(const struct console *console, size_t newest, int64_
 void console_line(struct console *console, const char *text);
 /* Runs a command as if it had been typed: `pause shop shop.orders`. Lossy ones ask first. */
 void console_run(struct console *console, const char *line);
-/* The same, after "TEXT? Enter / Esc". */
-void console_ask(struct console *console, const char *question, const char *line);
 
 /* Times as the screens write them, in UTC or local time (`T`). `text` is RFC 3339, or NULL. */
 void console_time(const struct console *console, const char *text, bool with_seconds, struct text *out);   /* 02:27, Mon, 9 Aug */

@@ -293,12 +293,8 @@ static const char *dlq_hint_word(struct view *view, enum action_id action)
 	return action == ACTION_open ? "entries" : NULL;
 }
 
-static bool dlq_subject(struct view *view, struct subject *out)
+static void subject_of(const json_t *group, struct subject *out)
 {
-	const json_t *group = rows_selected(view, ((struct dlq *)view->state)->rows);
-
-	if (!group)
-		return false;
 	snprintf(out->job, sizeof(out->job), "%s", member_text(group, "job"));
 	snprintf(out->table, sizeof(out->table), "%s", member_text(group, "table"));
 	snprintf(out->code, sizeof(out->code), "%s", member_text(group, "code"));
@@ -306,7 +302,20 @@ static bool dlq_subject(struct view *view, struct subject *out)
 	out->group = member_int(group, "group");
 	out->count = member_int(group, "open");
 	out->first = member_int(group, "sample");
-	return true;
+}
+
+static bool dlq_subject(struct view *view, struct subject *out)
+{
+	const json_t *row = rows_selected(view, ((struct dlq *)view->state)->rows);
+
+	if (row)
+		subject_of(row, out);
+	return row;
+}
+
+static void dlq_chosen(struct view *view, struct subjects *out)
+{
+	rows_chosen(view, ((struct dlq *)view->state)->rows, subject_of, out);
 }
 
 static bool dlq_act(struct view *view, enum action_id action, const char *argument)
@@ -382,6 +391,7 @@ const struct view_ops view_dlq = {
 	.hint_word = dlq_hint_word,
 	.act = dlq_act,
 	.subject = dlq_subject,
+	.chosen = dlq_chosen,
 	.copy = dlq_copy,
 	.step = dlq_step,
 	.fields = rows_view_fields,

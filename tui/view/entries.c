@@ -152,19 +152,28 @@ static const enum action_id *entries_hints(struct view *view)
 	return hints;
 }
 
-static bool entries_subject(struct view *view, struct subject *out)
+static void subject_of(const json_t *row, struct subject *out)
 {
-	const json_t *row = rows_selected(view, rows_view_rows(view));
-
-	if (!row)
-		return false;
 	snprintf(out->job, sizeof(out->job), "%s", member_text(row, "job"));
 	snprintf(out->table, sizeof(out->table), "%s", member_text(row, "table"));
 	snprintf(out->code, sizeof(out->code), "%s", member_text(row, "code"));
 	snprintf(out->state, sizeof(out->state), "%s", member_text(row, "state"));
 	out->group = member_int(row, "group");
 	out->letter = member_int(row, "id");
-	return true;
+}
+
+static bool entries_subject(struct view *view, struct subject *out)
+{
+	const json_t *row = rows_selected(view, rows_view_rows(view));
+
+	if (row)
+		subject_of(row, out);
+	return row;
+}
+
+static void entries_chosen(struct view *view, struct subjects *out)
+{
+	rows_chosen(view, rows_view_rows(view), subject_of, out);
 }
 
 static bool entries_act(struct view *view, enum action_id action, const char *argument)
@@ -231,6 +240,7 @@ const struct view_ops view_entries = {
 	.hints = entries_hints,
 	.act = entries_act,
 	.subject = entries_subject,
+	.chosen = entries_chosen,
 	.copy = entries_copy,
 	.fields = rows_view_fields,
 	.filter = rows_view_filter,

@@ -461,19 +461,37 @@ static const char *overview_hint_word(struct view *view, enum action_id action)
 	return action == ACTION_open ? row && row->table ? "why" : "open" : NULL;
 }
 
-static bool overview_subject(struct view *view, struct subject *out)
+static void subject_of(const struct row *row, struct subject *out)
 {
-	const struct row *row = selected(view);
-
-	if (!row)
-		return false;
 	snprintf(out->job, sizeof(out->job), "%s", member_text(row->job, "job"));
 	snprintf(out->table, sizeof(out->table), "%s", member_text(row->table, "table"));
 	snprintf(out->state, sizeof(out->state), "%s", state_of(row));
 	snprintf(out->code, sizeof(out->code), "%s", member_text(thing_of(row), "code"));
 	out->first = member_int(thing_of(row), "first_letter");
 	out->is_paused = json_object_get(thing_of(row), "paused") || strcmp(out->state, "paused") == 0;
-	return true;
+}
+
+static bool overview_subject(struct view *view, struct subject *out)
+{
+	const struct row *row = selected(view);
+
+	if (row)
+		subject_of(row, out);
+	return row;
+}
+
+static void overview_chosen(struct view *view, struct subjects *out)
+{
+	struct overview *overview = view->state;
+	struct glance glance;
+	struct list_source source = rows_now(view, &glance);
+	size_t *chosen = memory_alloc((source.count + 1) * sizeof(*chosen));
+
+	out->count = list_chosen(overview->list, &source, chosen, &out->how);
+	out->subject = memory_zalloc((out->count + 1) * sizeof(*out->subject));
+	for (size_t i = 0; i < out->count; i++)
+		subject_of(&overview->rows[chosen[i]], &out->subject[i]);
+	free(chosen);
 }
 
 static void open_row(struct view *view)
@@ -593,6 +611,7 @@ const struct view_ops view_overview = {
 	.hint_word = overview_hint_word,
 	.act = overview_act,
 	.subject = overview_subject,
+	.chosen = overview_chosen,
 	.copy = overview_copy,
 	.step = overview_step,
 	.fields = overview_fields,

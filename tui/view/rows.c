@@ -178,6 +178,19 @@ bool rows_is_marked(const struct rows *rows, const json_t *row)
 	return false;
 }
 
+void rows_chosen(struct view *view, struct rows *rows, void (*subject_of)(const json_t *row, struct subject *out),
+                 struct subjects *out)
+{
+	struct list_source source = rows_now(view, rows);
+	size_t *chosen = memory_alloc((source.count + 1) * sizeof(*chosen));
+
+	out->count = list_chosen(rows->list, &source, chosen, &out->how);
+	out->subject = memory_zalloc((out->count + 1) * sizeof(*out->subject));
+	for (size_t i = 0; i < out->count; i++)
+		subject_of(rows->row[chosen[i]], &out->subject[i]);
+	free(chosen);
+}
+
 struct list *rows_list(struct rows *rows)
 {
 	return rows->list;

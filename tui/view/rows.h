@@ -46,6 +46,9 @@ const char *rows_filter_text(const struct rows *rows);
 const char *const *rows_fields(struct rows *rows);
 size_t rows_marked(struct view *view, struct rows *rows);
 bool rows_is_marked(const struct rows *rows, const json_t *row);
+/* The rows that an act is on, each made a subject by `subject_of`. */
+void rows_chosen(struct view *view, struct rows *rows, void (*subject_of)(const json_t *row, struct subject *out),
+                 struct subjects *out);
 struct list *rows_list(struct rows *rows);
 
 #endif

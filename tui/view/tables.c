@@ -230,19 +230,28 @@ static const char *tables_hint_word(struct view *view, enum action_id action)
 	return action == ACTION_open ? "why" : NULL;
 }
 
-static bool tables_subject(struct view *view, struct subject *out)
+static void subject_of(const json_t *row, struct subject *out)
 {
-	const json_t *row = rows_selected(view, rows_view_rows(view));
-
-	if (!row)
-		return false;
 	snprintf(out->job, sizeof(out->job), "%s", member_text(row, "job"));
 	snprintf(out->table, sizeof(out->table), "%s", member_text(row, "table"));
 	snprintf(out->state, sizeof(out->state), "%s", member_text(row, "state"));
 	snprintf(out->code, sizeof(out->code), "%s", member_text(row, "code"));
 	out->first = member_int(row, "first_letter");
 	out->is_paused = json_object_get(row, "paused") || strcmp(out->state, "paused") == 0;
-	return true;
+}
+
+static bool tables_subject(struct view *view, struct subject *out)
+{
+	const json_t *row = rows_selected(view, rows_view_rows(view));
+
+	if (row)
+		subject_of(row, out);
+	return row;
+}
+
+static void tables_chosen(struct view *view, struct subjects *out)
+{
+	rows_chosen(view, rows_view_rows(view), subject_of, out);
 }
 
 static bool tables_act(struct view *view, enum action_id action, const char *argument)
@@ -303,6 +312,7 @@ const struct view_ops view_tables = {
 	.hint_word = tables_hint_word,
 	.act = tables_act,
 	.subject = tables_subject,
+	.chosen = tables_chosen,
 	.copy = tables_copy,
 	.fields = rows_view_fields,
 	.filter = rows_view_filter,

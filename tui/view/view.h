@@ -11,6 +11,7 @@
 #include "action/action.h"
 #include "term/canvas.h"
 #include "view/console.h"
+#include "widget/list.h"
 
 struct view {
 	const struct view_ops *ops;
@@ -29,6 +30,13 @@ struct subject {
 	int64_t first;        /* the letter that came first, if the list knows it */
 	int64_t count;        /* open letters of the group */
 	bool is_paused;       /* also while its state is a worse word */
+};
+
+/* What an act is on. */
+struct subjects {
+	struct subject *subject; /* to free() */
+	size_t count;
+	enum chosen how;
 };
 
 struct view_ops {
@@ -54,6 +62,8 @@ struct view_ops {
 	/* False: this key means nothing here. */
 	bool (*act)(struct view *view, enum action_id action, const char *argument);
 	bool (*subject)(struct view *view, struct subject *out); /* NULL or false: nothing is selected */
+	/* What is marked, else what a filter shows, else the selected one; NULL: always the selected one. */
+	void (*chosen)(struct view *view, struct subjects *out);
 	/* Text for y and Y; false: nothing to copy. NULL: none. */
 	bool (*copy)(struct view *view, bool is_finding, struct text *out);
 	/* The n-th step's command for the `:` line (from 1); NULL: this view has none. */

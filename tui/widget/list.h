@@ -69,6 +69,10 @@ size_t list_shown(const struct list *list);             /* rows that filter and 
 size_t list_row_at(const struct list *list, size_t place); /* row of the source at that place, from 0 */
 size_t list_mark_count(const struct list *list);
 bool list_is_marked(const struct list *list, const struct list_source *source, size_t row);
+/* Which rows an act is on: those that are marked and still there (whatever the filter says), else those that a filter shows,
+ * else the selected one. `out_rows` has room for source->count. Gives how many. */
+enum chosen { CHOSEN_ONE, CHOSEN_MARKED, CHOSEN_FILTERED };
+size_t list_chosen(const struct list *list, const struct list_source *source, size_t *out_rows, enum chosen *out_how);
 /* "2 of 8", "12 of 4,901 filtered", with marks. */
 void list_status(const struct list *list, const struct list_source *source, struct text *out);
 

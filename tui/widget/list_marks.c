@@ -139,3 +139,30 @@ bool list_is_marked(const struct list *list, const struct list_source *source, s
 	source->key(source->context, row, key);
 	return marks_have(list, key);
 }
+
+static size_t marked_rows(const struct list *list, const struct list_source *source, size_t *out_rows)
+{
+	size_t count = 0;
+
+	for (size_t row = 0; row < source->count; row++) {
+		if (list_is_marked(list, source, row))
+			out_rows[count++] = row;
+	}
+	return count;
+}
+
+size_t list_chosen(const struct list *list, const struct list_source *source, size_t *out_rows, enum chosen *out_how)
+{
+	size_t marked = marked_rows(list, source, out_rows);
+
+	*out_how = marked ? CHOSEN_MARKED : list->filter ? CHOSEN_FILTERED : CHOSEN_ONE;
+	if (marked)
+		return marked;
+	if (list->filter) {
+		memcpy(out_rows, list->order, list->shown * sizeof(*out_rows));
+		return list->shown;
+	}
+	if (list->shown)
+		out_rows[0] = list->order[list->place];
+	return list->shown > 0;
+}
