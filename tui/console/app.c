@@ -145,7 +145,7 @@ static void draw(struct console *console)
 	frame_draw(console);
 	if (!term_show(console->term, console->canvas))
 		return; /* it takes nothing now: what is newer then is drawn later */
-	console->box.is_drawn = true;
+	console->box.is_drawn = console->has_box;
 	console->is_dirty = false;
 	console->drawn_ms = console->now_ms;
 }
@@ -175,7 +175,7 @@ static void reach_step(struct console *console)
 	bool is_blind = console_is_blind(console);
 
 	if (is_blind && !console->was_blind)
-		console->blind_ms = console->now_ms;
+		console->blind_ms = console->now_ms, console->blind_us = console->now_us;
 	if (!is_blind && console->was_blind && model_reach(console->model).connections > 1) {
 		OWNED(text) gone = text_new(64);
 
@@ -300,6 +300,7 @@ static bool console_begin(struct console *console, struct error *err)
 	engine_name(console->home, console->name, sizeof(console->name));
 	console->was_blind = true;
 	console->blind_ms = console->now_ms;
+	console->blind_us = console->now_us;
 	notes_say(console, notes->at);
 	return console_go(console, "overview", "") &&
 	       (!console->wishes->place || console_go(console, console->wishes->place, ""));

@@ -7,7 +7,9 @@
 #include "console/console_private.h"
 #include "view/names.h"
 
+#include <pwd.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define LINE_BYTES 8192
 
@@ -89,13 +91,18 @@ static bool has_screen(enum command_id id)
 static bool may_act(struct console *console, const struct command *command)
 {
 	struct reach reach = model_reach(console->model);
+	OWNED(text) since = text_new(64);
 
 	if (console->wishes->is_read_only) {
 		console_say(console, "not done: this console was started with --readonly");
 		return false;
 	}
 	if (!reach.is_there) {
-		console_say(console, "%s needs the engine: not reachable", command->name);
+		frame_clock(console, console->blind_us, true, since);
+		if (strcmp(reach.error->code, "protocol_differs") == 0)
+			console_say(console, "%s is off: %s", command->name, reach.error->message);
+		else
+			console_say(console, "%s needs the engine: not reachable since %s", command->name, since->at);
 		return false;
 	}
 	return true; /* what this user may do is the engine's word, and the try is in its journal */
@@ -151,7 +158,10 @@ static void run_command(struct console *console, const struct command_line *pars
 		console_say(console, "%s runs in the shell: weir %s", command->name, line);
 		return;
 	}
-	if (!may_act(console, command) || box_confirm_open(console, line))
+	if (!may_act(console, command))
+		return;
+	/* Nothing is asked for what the engine will refuse; but it is told, for its journal. */
+	if (model_reach(console->model).access >= command->access && box_confirm_open(console, line))
 		return;
 	act_begin(console, command, line, parsed->args);
 }
@@ -248,9 +258,25 @@ static void say_paused(struct console *console, const struct act *act)
 	            act_subject(act), key->at);
 }
 
+static void say_looks_only(struct console *console, const struct act *act)
+{
+	struct words words = { 0 };
+	const struct command *command = NULL;
+	const struct passwd *user = getpwuid(getuid());
+	int taken;
+
+	if (words_split(act->line, &words.word, &words.count))
+		command = command_find((int)words.count, words.word, &taken);
+	console_say(console, "not done: you only look (%s, uid %d); %s needs %s", user ? user->pw_name : "no name",
+	            (int)getuid(), command ? command->name : "this", command ? access_name(command->access) : "more");
+	words_free(words.word, words.count);
+}
+
 static void act_say(struct console *console, const struct act *act)
 {
-	if (act->error.kind != ERROR_NONE)
+	if (strcmp(act->error.code, "not_allowed") == 0 && model_reach(console->model).access == VIEW)
+		say_looks_only(console, act);
+	else if (act->error.kind != ERROR_NONE)
 		console_complain(console, &act->error);
 	else if (is_act(act, COMMAND_pause) || is_act(act, COMMAND_resume))
 		say_paused(console, act);

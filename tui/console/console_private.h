@@ -58,7 +58,8 @@ struct console {
 	size_t bare_to;                 /* and the one behind the last */
 	unsigned connections;           /* of the model, seen last */
 	bool was_blind;
-	int64_t blind_ms;
+	int64_t blind_ms, blind_us;
+	bool has_box;                   /* the box is on the frame drawn last */
 
 	int64_t now_ms, now_us, drawn_ms;
 	bool is_dirty, is_ending;
@@ -69,6 +70,11 @@ struct console {
 
 /* frame.c */
 void frame_draw(struct console *console);
+
+/* bar.c: two rows while the engine is away; "03:08:14Z", a moment of the wall clock; "44s", whole seconds */
+void bar_draw(struct console *console, struct area area);
+void frame_clock(const struct console *console, int64_t us, bool with_seconds, struct text *out);
+void frame_age(int64_t ms, struct text *out);
 void frame_hints(struct console *console, struct text *out);
 
 /* keys.c */

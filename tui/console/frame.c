@@ -1,4 +1,4 @@
-/* The frame of every screen: title, bar of an engine that is away, hints, status; and what is shown where it is too small. */
+/* The frame of every screen: title, hints, status; and what is shown where it is too small. */
 #include "console/console_private.h"
 #include "term/cells.h"
 #include "view/totals.h"
@@ -6,6 +6,8 @@
 
 #define ROWS_LEAST 16
 #define COLS_LEAST 60
+#define BOX_ROWS_LEAST 8 /* a smaller screen would show half a question */
+#define BOX_COLS_LEAST 40
 #define LINE_BYTES 2048
 #define HINTS_MOST 8
 
@@ -17,38 +19,30 @@ static bool is_blind(const struct console *console)
 /* "03:08:14Z ~1s": while nothing runs a quiet screen sends nothing, so the clock has no seconds then. */
 static void clock_add(const struct console *console, const struct totals *totals, struct text *out)
 {
-	time_t seconds = (time_t)(console->now_us / 1000000);
 	bool is_running = totals->running || is_blind(console);
 	int64_t age = model_age_ms(console->model, console->now_ms);
-	char shown[32];
-	struct tm tm;
 
-	if (console->is_local)
-		localtime_r(&seconds, &tm);
-	else
-		gmtime_r(&seconds, &tm);
-	strftime(shown, sizeof(shown), is_running ? "%H:%M:%S" : "%H:%M", &tm);
-	text_add(out, shown);
-	if (console->is_local)
-		strftime(shown, sizeof(shown), "%z", &tm);
-	text_add_format(out, "%.3s", console->is_local ? shown : "Z");
-	if (is_blind(console) && age >= 0) {
+	frame_clock(console, console->now_us, is_running, out);
+	if (age < 0) {
+		text_add(out, " -");
+	} else if (is_blind(console) || age >= 4000) {
 		text_add(out, " ~");
-		duration_text(age / 1000 * 1000, out);
+		frame_age(age, out);
 	} else {
-		text_add(out, age < 0 ? " -" : age < 4000 ? " ~1s" : "");
-		if (age >= 4000) {
-			text_add(out, " ~");
-			duration_text(age / 1000 * 1000, out);
-		}
+		text_add(out, " ~1s");
 	}
+}
+
+static bool is_read_only(const struct console *console)
+{
+	struct reach reach = model_reach(console->model);
+
+	return console->wishes->is_read_only || (reach.is_there && reach.access == VIEW);
 }
 
 static void marks_add(const struct console *console, struct text *out)
 {
-	struct reach reach = model_reach(console->model);
-
-	if (console->wishes->is_read_only || (reach.is_there && reach.access == VIEW))
+	if (is_read_only(console))
 		text_add(out, "READ-ONLY  ");
 }
 
@@ -77,28 +71,6 @@ static void draw_title(struct console *console, struct area area, const struct t
 			draw_span(area, 0, at, role, text_span(verdict));
 	}
 	draw_span(area, 0, area.cols - cells_width(text_span(right)), ROLE_title, text_span(right));
-}
-
-/* Two rows under the title, on every screen. */
-static void draw_bar(struct console *console, struct area area)
-{
-	struct reach reach = model_reach(console->model);
-	int64_t age = model_age_ms(console->model, console->now_ms);
-	int64_t wait_s = (reach.next_ms - console->now_ms + 999) / 1000;
-	OWNED(text) second = text_new(LINE_BYTES);
-	OWNED(text) first = text_new(LINE_BYTES);
-
-	text_add_format(first, "ENGINE NOT REACHABLE: %s. Try %d in %d s.", reach.error->message, reach.tries + 1,
-	                wait_s > 0 ? (int)wait_s : 0);
-	draw_span(area, 0, 1, ROLE_error, text_span(first));
-	if (age < 0) {
-		text_add(second, "nothing is known yet. Replication may go on; only this look is blind.");
-	} else {
-		text_add(second, "all below is ");
-		duration_text(age / 1000 * 1000, second);
-		text_add(second, " old. Replication may go on; only this look is blind.");
-	}
-	draw_span(area, 1, 1, ROLE_warn, text_span(second));
 }
 
 static const struct message *shown_message(const struct console *console)
@@ -161,11 +133,20 @@ static const char *hint_word(struct console *console, enum action_id action, boo
 	return action_table[action].name;
 }
 
+/* Who may only look gets no hint of what he may not; the keys still answer. */
+static bool is_off(const struct console *console, enum action_id action)
+{
+	return is_read_only(console) && (action == ACTION_toggle_pause || action == ACTION_acts);
+}
+
 static bool hint_add(struct console *console, enum action_id action, bool is_narrow, struct text *out)
 {
 	struct view *view = console_view(console);
 	OWNED(text) key = text_new(64);
 	const char *word = view->ops->hint_word ? view->ops->hint_word(view, action) : NULL;
+
+	if (is_off(console, action))
+		return false;
 
 	if (action == ACTION_step)
 		text_add(key, "1-9");
@@ -254,10 +235,34 @@ static void draw_box(struct console *console, struct area middle)
 	console->canvas->cursor_row = -1;
 	inner = area_part(outer, 1, 2, rows - 2, cols - 4);
 	box->ops->draw(box, inner);
+	console->has_box = true;
 }
 
+static void message_row(struct area area, enum role role, const char *text)
+{
+	draw_blank(area, area.rows - 1, 0, area.cols, role);
+	draw_field(area, area.rows - 1, 0, area.cols, -1, role, span_of(text));
+}
+
+static void draw_verdict(struct console *console, struct area area, const struct totals *totals)
+{
+	OWNED(text) out = text_new(LINE_BYTES);
+
+	text_add_format(out, "weir %s ", console->name);
+	totals_verdict(totals, true, out);
+	totals_worst(console, totals, out);
+	text_add(out, ". ");
+	clock_add(console, totals, out);
+	text_add_format(out, " (%dx%d is under %dx%d. q leaves, the engine goes on. ':' works.)", console->canvas->cols,
+	                console->canvas->rows, COLS_LEAST, ROWS_LEAST);
+	draw_paragraph(area, 0, 0, area.cols, area.rows, ROLE_text, text_span(out));
+}
+
+/* One text with the verdict, but for what asks for keys, which must be seen, and for help. */
 static void draw_too_small(struct console *console, struct area area, const struct totals *totals)
 {
+	const struct message *message = shown_message(console);
+	struct view *view = console_view(console);
 	OWNED(text) out = text_new(LINE_BYTES);
 
 	if (area.rows < 2 || area.cols < 20) {
@@ -265,14 +270,20 @@ static void draw_too_small(struct console *console, struct area area, const stru
 		draw_span(area, 0, 0, totals_role(totals), text_span(out));
 		return;
 	}
-	text_add_format(out, "weir %s ", console->name);
-	totals_verdict(totals, true, out);
-	totals_worst(console, totals, out);
-	text_add(out, ". ");
-	clock_add(console, totals, out);
-	text_add_format(out, " (%dx%d is under %dx%d. q leaves, the engine goes on. ':' works.)", area.cols, area.rows,
-	                COLS_LEAST, ROWS_LEAST);
-	draw_paragraph(area, 0, 0, area.cols, area.rows, ROLE_text, text_span(out));
+	if (console->box.ops && area.rows >= BOX_ROWS_LEAST && area.cols >= BOX_COLS_LEAST) {
+		draw_box(console, area);
+		return;
+	}
+	if (strcmp(view->ops->table, "help") == 0)
+		view->ops->draw(view, area_part(area, 0, 0, area.rows - 1, area.cols));
+	else
+		draw_verdict(console, area, totals);
+	if (console->box.ops)
+		message_row(area, ROLE_warn, "a question is open: a larger window shows it, Esc leaves it");
+	else if (prompt_is_open(console->prompt))
+		prompt_draw(console->prompt, area, area.rows - 1, "");
+	else if (message)
+		message_row(area, message->is_error ? ROLE_error : ROLE_text, message->text);
 }
 
 static void draw_whole(struct console *console, struct area area, const struct totals *totals)
@@ -284,7 +295,7 @@ static void draw_whole(struct console *console, struct area area, const struct t
 
 	draw_title(console, area, totals);
 	if (bar)
-		draw_bar(console, area_part(area, 1, 0, 2, area.cols));
+		bar_draw(console, area_part(area, 1, 0, 2, area.cols));
 	view->ops->draw(view, middle);
 	if (console->box.ops)
 		draw_box(console, middle);
@@ -302,6 +313,7 @@ void frame_draw(struct console *console)
 	struct totals totals;
 
 	canvas_clear(console->canvas);
+	console->has_box = false;
 	totals_ask(console, &totals);
 	if (console->is_bare)
 		bare_draw(console, area);

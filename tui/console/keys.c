@@ -75,8 +75,9 @@ static void box_take(struct console *console, const struct key_event *event)
 {
 	struct box *box = &console->box;
 
-	if (!box->is_drawn || event->key.code == KEY_MOUSE_)
-		return; /* pressed before it could be read */
+	/* Pressed before it could be read; leaving it does nothing that would have to be. */
+	if (event->key.code == KEY_MOUSE_ || (!box->is_drawn && !is_key(event, KEY_ESC_, 0)))
+		return;
 	if (box->ops->key(box, event) == BOX_STAYS)
 		return;
 	if (box->ops->close)

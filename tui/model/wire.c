@@ -130,6 +130,21 @@ static json_t *hello_frame(void)
 	                 getenv("SSH_CONNECTION"));
 }
 
+/* Short: it stands in a bar of the screen. */
+static const char *why_not(int error_number)
+{
+	static const struct {
+		int number;
+		const char *why;
+	} table[] = { { ENOENT, "no socket" }, { ECONNREFUSED, "connection refused" }, { EAGAIN, "it takes no connections" } };
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		if (table[i].number == error_number)
+			return table[i].why;
+	}
+	return strerror(error_number);
+}
+
 static void wire_connect(struct wire *wire, int64_t now_ms)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -149,7 +164,7 @@ static void wire_connect(struct wire *wire, int64_t now_ms)
 	if (errno == EACCES || errno == EPERM)
 		fail_errno(&wire->error, errno, "the engine's socket is closed to this user");
 	else
-		fail(&wire->error, ERROR_UNREACHABLE, "engine_not_running", "no engine answers: %s", strerror(errno));
+		fail(&wire->error, ERROR_UNREACHABLE, "engine_not_running", "%s", why_not(errno));
 	wire_lose(wire, now_ms);
 }
 
@@ -232,7 +247,7 @@ static bool is_refused(struct wire *wire, const json_t *frame)
 	else if (!hello)
 		fail(&wire->error, ERROR_BUG, "bad_answer", "the engine answered the hello with something else");
 	else if (protocol != PROTOCOL_VERSION)
-		fail(&wire->error, ERROR_UNREACHABLE, "protocol_differs", "the engine speaks protocol %lld, this program %d",
+		fail(&wire->error, ERROR_UNREACHABLE, "protocol_differs", "the engine speaks protocol %lld, this program %d; let both come from one version",
 		     (long long)protocol, PROTOCOL_VERSION);
 	return wire->error.kind != ERROR_NONE;
 }
@@ -271,7 +286,7 @@ static void wire_dry(struct wire *wire, bool is_bad, int64_t now_ms)
 	if (is_bad)
 		wire_fail(wire, ERROR_BUG, "bad_answer", "the engine sent what is no frame", now_ms);
 	else if (wire->has_ended)
-		wire_fail(wire, ERROR_UNREACHABLE, "connection_lost", "the engine closed the connection", now_ms);
+		wire_fail(wire, ERROR_UNREACHABLE, "connection_lost", "connection closed", now_ms);
 }
 
 static void greet_step(struct wire *wire, int64_t now_ms)

@@ -153,7 +153,7 @@ static void glyphs_begin(const struct terminal *term, const struct term_wishes *
 	bool is_poor = strncmp(term->name, "linux", 5) == 0 || strncmp(term->name, "vt", 2) == 0;
 
 	if (!has_utf8 && !wishes->ascii)
-		text_add_format(note, "%sthis locale has no UTF-8: other letters are shown as escapes (LC_ALL=C.UTF-8 has it)",
+		text_add_format(note, "%slocale without UTF-8: other letters are escapes; try LC_ALL=C.UTF-8",
 		                note->len ? "\n" : "");
 	cells_set_utf8(has_utf8);
 	glyphs_set(is_utf8, !is_utf8 ? CHART_ASCII : is_poor ? CHART_BLOCKS : CHART_BRAILLE);
