@@ -45,17 +45,32 @@ bool pipeline_is_paused(const struct pipeline *p, const char *table)
 	return false;
 }
 
+static bool waits(const struct pipeline *p, uint32_t table)
+{
+	return table < p->table_count && p->are_paused[table];
+}
+
+/* Why a message is parked; NULL: it is not. */
+const struct refusal *pipeline_why_parked(const struct batch *batch, const struct message *message)
+{
+	if (message->fate == MESSAGE_HELD)
+		return &is_paused;
+	return message->fate == MESSAGE_OPEN ? pipeline_first_refusal(batch, message, VERDICT_PARKED) : NULL;
+}
+
 /* Whole or not at all: the half that is written would have to be told apart when the message comes back. What the
  * transform refused waits with the rest, and is refused then. */
-void pipeline_hold(const struct pipeline *p, struct batch *batch, const struct message *message)
+void pipeline_hold(const struct pipeline *p, struct batch *batch, struct message *message)
 {
 	struct record *records = &batch->records[message->first_record];
 	bool is_held = false;
 
+	if (message->fate == MESSAGE_REFUSED && waits(p, message->table))
+		message->fate = MESSAGE_HELD;
 	if (message->fate != MESSAGE_OPEN)
 		return;
 	for (uint32_t i = 0; i < message->record_count; i++)
-		is_held = is_held || (records[i].table < p->table_count && p->are_paused[records[i].table]);
+		is_held = is_held || waits(p, records[i].table);
 	for (uint32_t i = 0; is_held && i < message->record_count; i++) {
 		records[i].verdict = VERDICT_PARKED;
 		records[i].refusal = &is_paused;

@@ -113,7 +113,7 @@ static bool is_letter(const struct batch *batch, struct message *message)
 
 	if (message->fate == MESSAGE_REFUSED)
 		return true;
-	if (message->fate == MESSAGE_FILTERED)
+	if (message->fate != MESSAGE_OPEN)
 		return false;
 	refusal = pipeline_first_refusal(batch, message, VERDICT_REFUSED);
 	if (refusal)
@@ -144,7 +144,7 @@ static bool store_message(struct pipeline *p, const struct batch *batch, struct 
 {
 	const char *table = pipeline_table_name(p, message->table);
 	bool letter = is_letter(batch, message);
-	const struct refusal *parked = letter ? NULL : pipeline_first_refusal(batch, message, VERDICT_PARKED);
+	const struct refusal *parked = letter ? NULL : pipeline_why_parked(batch, message);
 
 	if (!letter && !parked)
 		return true;

@@ -20,7 +20,8 @@ void pipeline_learn_tables(struct pipeline *p, const struct batch *batch);
 bool pipeline_read_paused(struct pipeline *p, struct error *err);
 void pipeline_clear_paused(struct pipeline *p);
 bool pipeline_is_paused(const struct pipeline *p, const char *table);
-void pipeline_hold(const struct pipeline *p, struct batch *batch, const struct message *message);
+void pipeline_hold(const struct pipeline *p, struct batch *batch, struct message *message);
+const struct refusal *pipeline_why_parked(const struct batch *batch, const struct message *message);
 void pipeline_hold_paused(const struct pipeline *p, struct batch *batch);
 
 /* Writes and commits a batch (see pipeline_write); `adjust` may change its counters before they commit. */

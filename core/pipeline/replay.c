@@ -143,7 +143,7 @@ static enum letter_outcome outcome_of(const struct batch *batch, const struct me
 	if (pipeline_first_refusal(batch, message, VERDICT_REFUSED))
 		return LETTER_FAILED;
 	/* Its table is paused, or nothing can enter it: the letter waits as it was. */
-	if (pipeline_first_refusal(batch, message, VERDICT_PARKED))
+	if (pipeline_why_parked(batch, message))
 		return LETTER_IS_LEFT;
 	for (uint32_t i = 0; i < message->record_count; i++) {
 		uint32_t record = message->first_record + i;

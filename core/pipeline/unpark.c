@@ -28,11 +28,7 @@ struct unpark {
 
 static bool is_parked_again(const struct batch *batch, const struct message *message)
 {
-	for (uint32_t i = 0; i < message->record_count; i++) {
-		if (batch->records[message->first_record + i].verdict == VERDICT_PARKED)
-			return true;
-	}
-	return false;
+	return pipeline_why_parked(batch, message);
 }
 
 /* Takes the newest message, and its records, out of the batch again. */

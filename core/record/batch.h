@@ -38,6 +38,7 @@ enum message_fate {
 	MESSAGE_OPEN,     /* its records decide */
 	MESSAGE_FILTERED, /* recognised as no row */
 	MESSAGE_REFUSED,  /* refused before any record could be made */
+	MESSAGE_HELD,     /* refused so, but its table is paused: it is parked, and judged when it comes back */
 };
 
 struct message {

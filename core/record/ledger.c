@@ -78,6 +78,7 @@ bool ledger_count(struct ledger *tables, size_t count, const struct batch *batch
 		ledger->received++;
 		ledger->filtered += message->fate == MESSAGE_FILTERED;
 		ledger->dead_lettered += message->fate == MESSAGE_REFUSED;
+		ledger->parked += message->fate == MESSAGE_HELD;
 		if (message->fate == MESSAGE_OPEN)
 			count_open(ledger, batch, message);
 	}

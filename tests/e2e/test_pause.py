@@ -167,3 +167,26 @@ def test_a_letter_of_a_paused_table_is_left():
         home.run("resume", "shop", "a")
         r = home.run("dlq", "replay", "--group", home.letters()[0]["group"], "--yes", "--json")
         assert r.code == 0 and r.last["done"] == 1, r
+
+
+def test_what_is_refused_outright_waits_with_its_table():
+    """A message that no row can be made of is of its table all the same: paused means nothing happens to it."""
+    schema = {"a": {"primary_key": ["id"], "columns": {"id": {"bigquery": "INT64"}, "v": {"bigquery": "INT64"}}}}
+    with weir.Home() as home:
+        home.write("schema.json", json.dumps(schema))
+        begin(home, sourceSchema="schema.json", schemaChanges="reject")
+        add(home, [weir.event({"id": 50, "v": "no number"}, table="a", lsn=5000),
+                   weir.event({"id": 51, "v": 1, "extra": "x"}, table="a", lsn=5001)])
+        add(home, events(10, 12, "a"), events(10, 12, "b"))
+        wait_for(lambda: by_table(home)["shop.b"]["written"] == 12)
+        a = by_table(home)["shop.a"]
+        assert (a["parked"], a["dead_lettered"], a["open_letters"]) == (4, 0, 0) and not home.letters(), (a, home.letters())
+        check_balance(home)
+        assert home.run("resume", "shop", "a").code == 0
+        wait_for(lambda: by_table(home)["shop.a"]["parked"] == 0)
+        a = by_table(home)["shop.a"]
+        assert (a["written"], a["dead_lettered"], a["open_letters"]) == (12, 2, 2), a
+        assert {g["table"] for g in home.letters()} == {"shop.a"}, home.letters()
+        check_balance(home)
+        home.run("drain", "shop")
+        home.verify()
