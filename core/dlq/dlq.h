@@ -142,6 +142,7 @@ struct dlq_filter {
 	int64_t group;            /* 0: all */
 	const char *state;        /* NULL: all */
 	int64_t id;               /* 0: all */
+	int64_t after, before;    /* only larger ids; only smaller ones, the largest first; 0: from the first on. Not both */
 	/* Fills "newer"; NULL: left out as false. */
 	bool (*is_newer)(void *context, const char *table, struct span key, const unsigned char *position);
 	void *context;

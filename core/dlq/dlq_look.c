@@ -28,7 +28,8 @@ static bool look_init(struct look *look, struct dlq *dlq, const struct dlq_filte
 	if (filter->state && !letter_state_find(filter->state, &state, err))
 		return false;
 	*look = (struct look){ .dlq = dlq, .filter = filter, .state = filter->state ? (int)state : -1,
-	                       .on_line = on_line, .context = context };
+	                       .on_line = on_line, .context = context,
+	                       .last_id = filter->before ? filter->before : filter->after };
 	return true;
 }
 
@@ -65,7 +66,9 @@ static sqlite3_stmt *list_statement(struct look *look, struct error *err)
 {
 	int64_t group = look->filter->group;
 	int64_t id = look->filter->id;
-	sqlite3_stmt *stmt = dlq_statement(look->dlq, id ? LIST_ONE : group ? LIST_GROUP : LIST_ALL, err);
+	bool is_back = look->filter->before;
+	enum dlq_statement which = group ? (is_back ? LIST_GROUP_BACK : LIST_GROUP) : is_back ? LIST_ALL_BACK : LIST_ALL;
+	sqlite3_stmt *stmt = dlq_statement(look->dlq, id ? LIST_ONE : which, err);
 
 	if (!stmt)
 		return NULL;

@@ -133,6 +133,9 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[LIST_ALL] = "SELECT " LETTER_COLUMNS "WHERE l.id > ?1 AND (?2 < 0 OR l.state = ?2) ORDER BY l.id LIMIT ?3",
 	[LIST_GROUP] = "SELECT " LETTER_COLUMNS "WHERE l.id > ?1 AND (?2 < 0 OR l.state = ?2) AND l.grp = ?4"
 	               " ORDER BY l.id LIMIT ?3",
+	[LIST_ALL_BACK] = "SELECT " LETTER_COLUMNS "WHERE l.id < ?1 AND (?2 < 0 OR l.state = ?2) ORDER BY l.id DESC LIMIT ?3",
+	[LIST_GROUP_BACK] = "SELECT " LETTER_COLUMNS "WHERE l.id < ?1 AND (?2 < 0 OR l.state = ?2) AND l.grp = ?4"
+	                    " ORDER BY l.id DESC LIMIT ?3",
 	[LIST_ONE] = "SELECT " LETTER_COLUMNS "WHERE l.id = ?1",
 	[LIST_FIRST] = "SELECT " LETTER_COLUMNS "WHERE l.tbl = ?1 AND l.state IN (0, 5) ORDER BY l.id LIMIT 1",
 	[LIST_BODY] = "SELECT bytes FROM bodies WHERE letter = ?1",

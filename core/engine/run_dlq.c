@@ -13,8 +13,9 @@ struct letters {
 	struct sink_setup setup;
 	bool (*look)(struct dlq *, const struct dlq_filter *, dlq_line, void *, struct error *);
 	dlq_line on_line;
-	int64_t id;
+	int64_t id, after, before;
 	int64_t limit, sent;   /* objects; limit 0: all */
+	int64_t last;          /* id of the one that was sent last */
 	bool was_found, goes_on;
 };
 
@@ -33,10 +34,12 @@ static bool numbers_are_from_1(struct call *call, struct error *err)
 static bool send_letter(void *context, const char *json)
 {
 	struct letters *letters = context;
+	json_t *line = json_loads(json, JSON_ALLOW_NUL, NULL);
 
 	letters->was_found = true;
 	letters->sent++;
-	letters->goes_on = call_line(letters->call, json_loads(json, JSON_ALLOW_NUL, NULL)) && letters->sent != letters->limit;
+	letters->last = json_integer_value(json_object_get(line, "id"));
+	letters->goes_on = call_line(letters->call, line) && letters->sent != letters->limit;
 	return letters->goes_on;
 }
 
@@ -58,6 +61,8 @@ static bool look_in_job(struct call *call, const struct job_options *options, vo
 		.group = call_number(call, "group", 0),
 		.state = call_text_or(call, "state", NULL),
 		.id = letters->id,
+		.after = letters->after,
+		.before = letters->before,
 		.is_newer = is_newer,
 		.context = letters,
 	};
@@ -125,12 +130,36 @@ bool run_dlq_groups(struct call *call, struct error *err)
 	       say_more(call, &page, "groups", count_group, err);
 }
 
+/* A place in a list is one of a job's: each numbers its letters by itself. */
+static bool place_is_clear(struct call *call, struct error *err)
+{
+	bool has_after = json_object_get(call->args, "after"), has_before = json_object_get(call->args, "before");
+
+	if (!has_after && !has_before)
+		return true;
+	if (has_after && has_before)
+		return fail(err, ERROR_USAGE, "bad_argument", "--after and --before are given, one of them is allowed");
+	if (has_after && call_number(call, "after", 0) < 0)
+		return fail(err, ERROR_USAGE, "bad_argument", "--after is less than 0");
+	if (has_before && call_number(call, "before", 0) <= 0)
+		return fail(err, ERROR_USAGE, "bad_argument", "--before is less than 1");
+	return json_object_get(call->args, "job") ||
+	       fail(err, ERROR_USAGE, "job_not_named", "letters are numbered by job, and --%s does not say of which",
+	            has_after ? "after" : "before");
+}
+
+/* Who goes through the letters page by page has no use for the count of all of them, each time. */
 bool run_dlq_list(struct call *call, struct error *err)
 {
-	struct letters page = { .look = dlq_list, .on_line = send_letter, .limit = call_number(call, "limit", 0) };
+	struct letters page = { .look = dlq_list, .on_line = send_letter, .limit = call_number(call, "limit", 0),
+		                .after = call_number(call, "after", 0), .before = call_number(call, "before", 0) };
+	bool has_place = page.before || json_object_get(call->args, "after");
 
-	return numbers_are_from_1(call, err) && look_everywhere(call, &page, err) &&
-	       say_more(call, &page, "letters", count_letters, err);
+	if (!numbers_are_from_1(call, err) || !place_is_clear(call, err) || !look_everywhere(call, &page, err))
+		return false;
+	if (has_place && page.limit && page.sent == page.limit)
+		call_note(call, "this page is full; --%s %lld goes on", page.before ? "before" : "after", (long long)page.last);
+	return has_place || say_more(call, &page, "letters", count_letters, err);
 }
 
 /*

@@ -93,6 +93,27 @@ def test_a_long_list_is_a_page_on_a_terminal_and_whole_in_a_pipe():
         assert r.err == b"" and r.out.count(b"type_mismatch") == 1, r
 
 
+def test_letters_are_looked_at_page_by_page_from_both_ends():
+    with weir.Home() as home:
+        with_letters(home, 40)
+
+        def page(*args, code=0):
+            r = home.run("dlq", "list", "--job", "shop", "--json", *args)
+            assert r.code == code, r
+            return [letter["id"] for letter in r.lines], r.err.decode()
+
+        assert page("--after", "0", "--limit", "15") == (list(range(1, 16)), "weir: this page is full; --after 15 goes on\n")
+        assert page("--after", "15", "--limit", "30", "--group", "1") == (list(range(16, 41)), "")
+        assert page("--after", "40") == ([], "")
+        assert page("--before", "41", "--limit", "3") == ([40, 39, 38], "weir: this page is full; --before 38 goes on\n")
+        assert page("--before", "4", "--group", "1", "--state", "new") == ([3, 2, 1], "")
+        assert page("--before", "4", "--state", "done") == ([], "")
+        assert "one of them is allowed" in page("--after", "1", "--before", "3", code=2)[1]
+        assert "--before is less than 1" in page("--before", "0", code=2)[1]
+        r = home.run("dlq", "list", "--after", "3")
+        assert r.code == 2 and b"does not say of which" in r.err, r
+
+
 def test_the_line_that_is_drawn_in_place_fits():
     with weir.Home() as home:
         with_letters(home, 2)
