@@ -164,6 +164,7 @@ def test_stopped_and_back_in_another_size():
                     assert lines and not on & SWITCHED_ON, (stop, on)
                 t.resize_only(100, 30)
                 t.send(b"\n")
+                t.wait_shown("\u2500" * 100)  # before it has the terminal back, what is typed is the shell's
                 t.sync()
                 picture = t.picture()
                 assert len(picture.lines) == 30 and "shell" not in "\n".join(picture.lines), (stop, picture.lines)
