@@ -89,12 +89,11 @@ static void answer(json_int_t id, const char *line)
 	step();
 }
 
-/* Connected, and the ping of the beginning answered. */
+/* Connected; the first questions tell as much as a ping. */
 static void connected(void)
 {
 	step();
 	greet();
-	answer(hear("sync"), NULL);
 	assert_true(model_reach(model).is_there);
 }
 
@@ -167,15 +166,17 @@ static void an_event_makes_an_answer_old(void **state)
 {
 	const struct answer *jobs, *still;
 	struct pollfd fds[MODEL_FDS];
+	unsigned before, unchanged;
 
 	(void)state;
 	connected();
 	jobs = ask_on(LANE_LOOK, "status", "jobs journal");
 	still = ask("schema");
-	answer(hear("subscribe"), NULL);
-	answer(hear("subscribe"), NULL);
+	answer(hear("subscribe"), NULL); /* both topics */
 	answer(hear("status"), "{}");
 	answer(hear("schema"), "{}");
+	before = jobs->generation;
+	unchanged = still->generation;
 	fake_say(&fake, LOOK, "{\"event\":\"jobs\"}\n{\"event\":\"journal\"}\n{\"event\":\"job\"}\n");
 	step();
 	assert_false(fake_is_called(&fake, LOOK));
@@ -184,8 +185,8 @@ static void an_event_makes_an_answer_old(void **state)
 	answer(hear("status"), "{}");
 	step();
 	assert_false(fake_is_called(&fake, LOOK));
-	assert_int_equal(jobs->generation, 2);
-	assert_int_equal(still->generation, 1);
+	assert_true(jobs->generation > before);
+	assert_int_equal(still->generation, unchanged);
 }
 
 static void frames(int count)
@@ -206,7 +207,7 @@ static void what_nobody_asks_is_forgotten(void **state)
 	answer(hear("status"), "{}");
 	frames(10);
 	assert_int_equal(ask_on(LANE_LOOK, "status", "jobs")->generation, 1);
-	now_ms += 2000;
+	now_ms += 3000;
 	answer(hear("sync"), NULL);
 	frames(3);
 	step();
