@@ -28,6 +28,7 @@ void journal_close(struct journal *journal)
 {
 	if (!journal)
 		return;
+	journal_refused_settle(journal, true);
 	if (journal->fd >= 0)
 		close(journal->fd);
 	free(journal->path);

@@ -39,6 +39,8 @@ bool journal_add(struct journal *journal, json_t *line, bool is_synced, struct e
 bool journal_act_begin(struct call *call, const struct command *command, struct error *err);
 void journal_act_end(struct call *call, const struct command *command, bool is_fine, const struct error *err);
 /* A session that may not do this has tried. */
+/* Writes down what was counted of refused tries: those whose minute is over, or all. */
+void journal_refused_settle(struct journal *journal, bool all);
 void journal_act_refused(struct call *call, const struct command *command, const struct error *err);
 /* Inside an act: what it changed, for the line after it ("schemaChanges: add", "schemaChanges: reject"). NULLs: none. */
 void journal_act_changed(struct call *call, const char *before, const char *after);

@@ -244,7 +244,7 @@ void journal_act_refused(struct call *call, const struct command *command, const
 	struct journal *journal = call->engine->journal;
 	json_t *line;
 
-	if (!journal)
+	if (!journal || journal_refused_counts(journal, call, command->name))
 		return;
 	line = act_line(call, command, journal_next_act(journal), "refused");
 	add_outcome(call, line, false, err);

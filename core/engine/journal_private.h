@@ -8,18 +8,38 @@
 
 #define JOURNAL_LINE_MAX (256 << 10)
 
+/* Refused tries of the last minute (journal_refused.c); 256 are ten users with every command there is. */
+#define REFUSED_TRIES 256
+struct refused_try {
+	const char *what;     /* of the command table */
+	char who[64];
+	int64_t uid;
+	int64_t until_ms;     /* those that come before are counted */
+	uint64_t more;
+};
+struct refused_tries {
+	struct refused_try of[REFUSED_TRIES];
+	uint64_t others;      /* for which there was no place */
+};
+
 struct journal {
 	pthread_mutex_t lock;
 	char *path;
 	int fd;       /* -1: not open; else the same number until the end */
 	bool is_torn; /* the file ends inside a line */
 	int64_t last_act;
+	struct refused_tries refused;
 	void (*on_line)(void *context, const json_t *line);
 	void *context;
 };
 
 /* A number for an act: larger than those before, also than those of engines before. */
 int64_t journal_next_act(struct journal *journal);
+
+struct call;
+
+/* True: the same user has been refused the same command within a minute, so it is counted instead of written. */
+bool journal_refused_counts(struct journal *journal, const struct call *call, const char *what);
 
 /* Arguments of a call as the journal keeps them: nothing secret, nothing long. A new reference. */
 json_t *journal_args(const json_t *args);

@@ -110,17 +110,32 @@ static bool take_files(struct engine *engine, const struct job_options *options,
 	return true;
 }
 
+/* What `weir status` shows. Files that cannot be read leave the job's own word. */
+static enum job_state state_shown(struct call *call, const struct job_options *options)
+{
+	struct error ignored = { 0 };
+	json_t *line = job_line(call, options, false, &ignored);
+	struct job_standing standing;
+	enum job_state state;
+
+	if (!line) {
+		job_standing(call->engine, options->name, &standing);
+		return standing.state;
+	}
+	state = result_shown_state(line);
+	json_decref(line);
+	return state;
+}
+
 static bool gather(struct call *call, const struct job_options *options, void *context, struct error *err)
 {
 	struct all_numbers *all = context;
 	struct numbers *numbers;
-	struct job_standing standing;
 
 	all->jobs = memory_grow(all->jobs, (all->count + 1) * sizeof(*all->jobs));
 	numbers = &all->jobs[all->count++];
 	*numbers = (struct numbers){ .job = memory_string(options->name) };
-	job_standing(call->engine, options->name, &standing);
-	numbers->state = standing.state;
+	numbers->state = state_shown(call, options);
 	if (!take_running(call->engine, numbers) && !take_files(call->engine, options, numbers, err))
 		return false;
 	numbers->of_job.of[METRIC_running] = numbers->is_running ? 1 : 0;

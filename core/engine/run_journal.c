@@ -27,6 +27,7 @@ bool run_journal(struct call *call, struct error *err)
 	/* 0 is all of them, as in every list; none would be an answer without a question. */
 	if (!filter.limit || filter.limit > LINES_MOST)
 		filter.limit = LINES_MOST;
+	journal_refused_settle(call->engine->journal, true);
 	if (!(lines = journal_read(call->engine->journal, &filter, err)))
 		return false;
 	/* Of a job that was deleted the journal still tells; of one that never was it is silent. */

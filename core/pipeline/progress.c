@@ -100,15 +100,18 @@ void progress_idle(struct progress *progress)
 	pthread_mutex_unlock(&progress->lock);
 }
 
-void progress_committed(struct progress *progress, const struct ledger *added)
+void progress_committed(struct progress *progress, const struct ledger *sum, const struct ledger *added, size_t count,
+                        const struct batch_times *times)
 {
 	struct progress_view *view = &progress->view;
 
 	pthread_mutex_lock(&progress->lock);
-	ledger_add(&view->total, added);
-	ledger_add(&view->this_run, added);
-	view->in_flight -= added->received < view->in_flight ? added->received : view->in_flight;
+	ledger_add(&view->total, sum);
+	ledger_add(&view->this_run, sum);
+	view->in_flight -= sum->received < view->in_flight ? sum->received : view->in_flight;
 	view->version++;
+	tables_committed_locked(progress, added, count);
+	measured_locked(progress, times, added);
 	pthread_mutex_unlock(&progress->lock);
 }
 

@@ -55,7 +55,6 @@ void progress_begin(struct progress *progress); /* nothing is in flight, nobody 
 void progress_rest(struct progress *progress);
 void progress_set_total(struct progress *progress, const struct ledger *total);
 void progress_taken(struct progress *progress, uint64_t messages, uint64_t bytes);
-void progress_committed(struct progress *progress, const struct ledger *added);
 void progress_look(struct progress *progress, struct progress_view *out);
 /* The source has nothing to read at the moment. */
 void progress_idle(struct progress *progress);
@@ -149,7 +148,10 @@ struct batch_times {
 	const struct latency_sample *samples;
 	size_t sample_count;
 };
-void progress_measured(struct progress *progress, const struct batch_times *times, const struct ledger *added);
+/* A committed batch, all at once: who sees its messages counted sees its tables and times too. `added` has `count` tables
+ * and one more for "-", `sum` is of them all. */
+void progress_committed(struct progress *progress, const struct ledger *sum, const struct ledger *added, size_t count,
+                        const struct batch_times *times);
 
 /* A merge step that began at `began_us` has brought `changes` of the table "T" into its replica; `is_all`: whatever
  * waited when it began. */

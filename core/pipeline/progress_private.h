@@ -50,5 +50,7 @@ void words_begin_locked(struct progress *progress);
 /* progress_table.c */
 void tables_begin_locked(struct progress *progress);
 void tables_free(struct progress *progress);
+void tables_committed_locked(struct progress *progress, const struct ledger *added, size_t count);
+void measured_locked(struct progress *progress, const struct batch_times *times, const struct ledger *added);
 
 #endif

@@ -95,9 +95,8 @@ static bool is_nothing(const struct ledger *added)
 	return !added->received && !added->parked && !added->filtered && !added->written;
 }
 
-void progress_tables_committed(struct progress *progress, const struct ledger *added, size_t count)
+void tables_committed_locked(struct progress *progress, const struct ledger *added, size_t count)
 {
-	pthread_mutex_lock(&progress->lock);
 	for (size_t i = 0; i <= count; i++) {
 		struct shown_table *table = &progress->tables[i < count ? i : progress->table_count];
 
@@ -108,6 +107,12 @@ void progress_tables_committed(struct progress *progress, const struct ledger *a
 		ledger_add(&table->view.total, &added[i]);
 		table->view.version++;
 	}
+}
+
+void progress_tables_committed(struct progress *progress, const struct ledger *added, size_t count)
+{
+	pthread_mutex_lock(&progress->lock);
+	tables_committed_locked(progress, added, count);
 	pthread_mutex_unlock(&progress->lock);
 }
 
@@ -148,9 +153,8 @@ static void measure_table(struct shown_table *table, const struct batch_times *t
 	waiting_add(table, times->committed_us, added->rows);
 }
 
-void progress_measured(struct progress *progress, const struct batch_times *times, const struct ledger *added)
+void measured_locked(struct progress *progress, const struct batch_times *times, const struct ledger *added)
 {
-	pthread_mutex_lock(&progress->lock);
 	progress->view.committed_us = times->committed_us;
 	progress->view.lag_us = times->lag_us;
 	for (size_t i = 0; i < times->sample_count; i++) {
@@ -161,7 +165,6 @@ void progress_measured(struct progress *progress, const struct batch_times *time
 	for (size_t i = 0; i < times->table_count && i < progress->table_count; i++)
 		measure_table(&progress->tables[i], times, i, &added[i]);
 	measure_table(&progress->tables[progress->table_count], times, times->table_count, &added[times->table_count]);
-	pthread_mutex_unlock(&progress->lock);
 }
 
 /* "orders" is DATASET.orders. */

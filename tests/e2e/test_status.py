@@ -104,14 +104,17 @@ def test_metrics_as_a_scraper_reads_them():
         feed = home.write("feed", weir.feed(EVENTS, weir.id_key) + BAD)
         begin(home, "shop", feed)
         home.run("job", "create", home.job(feed, "other", changeLogDataset="o_log", replicaDataset="o"))
-        wait_for(home, lambda l: l[0]["received"] == 11 and l[0]["replica_waiting"] == 0)
+        # What is received is read from the files; what was measured comes a moment later.
+        wait_for(home, lambda l: l[0]["latency"].get("changelog", {}).get("count") == 11 and l[0]["replica_waiting"] == 0)
         r = home.run("status", "--metrics")
         assert r.code == 0, r
         families, samples = read_metrics(r.out.decode())
         at = '{job="shop",table="shop.t"}'
         assert samples["weir_received_messages_total", at] == 10 and samples["weir_written_messages_total", at] == 10, samples
         assert samples["weir_dead_lettered_messages_total", '{job="shop",table="-"}'] == 1, samples
-        assert samples["weir_job_state", '{job="shop",state="ok"}'] == 1 and samples["weir_job_state", '{job="other",state="stopped"}'] == 1
+        # One row was refused: as in `weir status`, that is what shows.
+        assert samples["weir_job_state", '{job="shop",state="needs you"}'] == 1 and samples["weir_job_state", '{job="shop",state="ok"}'] == 0
+        assert samples["weir_job_state", '{job="other",state="stopped"}'] == 1
         assert samples["weir_job_running", '{job="shop"}'] == 1 and samples["weir_job_running", '{job="other"}'] == 0
         assert families["weir_batch_seconds"] == "histogram" and samples["weir_batch_seconds_count", '{job="shop"}'] >= 1
         before = 0

@@ -33,9 +33,7 @@ static void commit(struct progress *progress, uint64_t messages, int64_t committ
 		                     .oldest_us = oldest_us, .table_count = 2 };
 
 	progress_taken(progress, messages, messages * 10);
-	progress_committed(progress, &added[0]);
-	progress_tables_committed(progress, added, 2);
-	progress_measured(progress, &times, added);
+	progress_committed(progress, &added[0], added, 2, &times);
 }
 
 static void test_a_table_shows_its_ledger_and_lag(void **state)
