@@ -73,7 +73,7 @@ static void collect(struct view *view, struct rows *rows)
 
 			json_object_set(row, "job", json_object_get(job, "job"));
 			if (!json_object_get(row, "state"))
-				json_object_set(row, "state", json_object_get(job, "state"));
+				json_object_set(row, "state", json_object_get(job, json_object_get(job, "own_state") ? "own_state" : "state"));
 			json_array_append_new(activity->made, row);
 			rows_add(rows, row);
 		}
@@ -83,16 +83,22 @@ static void collect(struct view *view, struct rows *rows)
 static const struct rows_spec spec = { columns, sizeof(columns) / sizeof(*columns), cell_text, cell_number, row_key, row_role,
 	                               collect };
 
-static void wait_draw(const json_t *object, const char *name, struct area area, int *row)
+static void wait_draw(const struct console *console, const json_t *object, const char *state, const char *name,
+                      struct area area, int *row)
 {
-	const char *state = member_text(object, "state"), *until = member_text(object, "until");
+	OWNED(text) end = text_new(128);
 
 	if (*row >= area.rows || (strcmp(state, "waiting") != 0 && strcmp(state, "retrying") != 0 && strcmp(state, "paused") != 0))
 		return;
+	if (*member_text(object, "until")) {
+		text_add(end, "to ");
+		console_time(console, member_text(object, "until"), false, end);
+	} else if (strcmp(state, "paused") == 0) {
+		text_add(end, "open end"); /* only a person's pause has none */
+	}
 	draw_field(area, *row, 1, 22, -1, ROLE_text, span_of(name));
-	draw_field(area, *row, 24, area.cols - 25, -1, ROLE_text, span_of(member_text(object, "sentence")));
-	if (*until)
-		draw_format(area, *row, area.cols - 10, ROLE_dim, "to %.5s", until + 11);
+	draw_field(area, *row, 24, area.cols - 35, -1, ROLE_text, span_of(member_text(object, "sentence")));
+	draw_span(area, *row, area.cols - 10, ROLE_dim, text_span(end));
 	(*row)++;
 }
 
@@ -104,9 +110,9 @@ static void draw_waits(struct view *view, struct area area)
 
 	draw_rule(area, 0, "waits: for what, until when", "");
 	json_array_foreach(ask(view)->lines, i, job) {
-		wait_draw(job, member_text(job, "job"), area, &row);
+		wait_draw(view->console, job, member_text(job, "own_state"), member_text(job, "job"), area, &row);
 		json_array_foreach(json_object_get(job, "tables"), j, table)
-			wait_draw(table, member_text(table, "table"), area, &row);
+			wait_draw(view->console, table, member_text(table, "state"), member_text(table, "table"), area, &row);
 	}
 	if (row == 1)
 		draw_text(area, 1, 1, ROLE_dim, "nothing waits");
@@ -122,7 +128,7 @@ static void activity_draw(struct view *view, struct area area)
 	list = list < 2 ? 2 : list;
 	rows_draw(view, rows, area_part(area, 0, 0, list, area.cols), true);
 	if (!rows_count(rows))
-		rows_view_nothing(area_part(area, 1, 0, 1, area.cols), ask(view), "at rest: no job runs");
+		rows_view_nothing(area_part(area, 1, 0, 1, area.cols), ask(view), rows_are_filtered_out(rows) ? ROWS_FILTERED_OUT : "at rest: no job runs");
 	draw_waits(view, area_part(area, list, 0, area.rows - list, area.cols));
 }
 

@@ -152,7 +152,7 @@ static void balance_draw(struct view *view, struct area area)
 	draw_text(area, 0, 1, ROLE_dim, "received = written + filtered + dead-lettered + parked + in flight, in messages");
 	rows_draw(view, rows, area_part(area, 1, 0, list, area.cols), true);
 	if (!rows_count(rows))
-		rows_view_nothing(area_part(area, 2, 0, 3, area.cols), ask(view), "no message has come yet");
+		rows_view_nothing(area_part(area, 2, 0, 3, area.cols), ask(view), rows_are_filtered_out(rows) ? ROWS_FILTERED_OUT : "no message has come yet");
 	draw_sum(view, area_part(area, 1 + list, 0, 2, area.cols));
 	draw_pane(view, area_part(area, 3 + list, 0, area.rows - 3 - list, area.cols));
 }

@@ -225,7 +225,8 @@ static void draw_nothing(struct view *view, struct area area)
 
 	draw_paragraph(area, 0, 1, area.cols - 2, 3, answer->error.kind ? ROLE_error : ROLE_text,
 	               span_of(answer->error.kind ? answer->error.message :
-	                       answer->is_known   ? "no dead letters" :
+	                       rows_are_filtered_out(((struct dlq *)view->state)->rows) ? ROWS_FILTERED_OUT :
+	                       answer->is_known   ? "no dead letters: every message that came was written, or is told by the ledger (g b)" :
 	                                            "asking the engine ..."));
 }
 
@@ -282,9 +283,9 @@ static const enum action_id *dlq_hints(struct view *view)
 {
 	static const enum action_id hints[] = { ACTION_open, ACTION_step, ACTION_first_bad, ACTION_acts, ACTION_explain,
 		                                ACTION_filter, ACTIONS };
+	static const enum action_id none[] = { ACTION_filter, ACTION_back, ACTION_line, ACTIONS };
 
-	(void)view;
-	return hints;
+	return rows_count(((struct dlq *)view->state)->rows) ? hints : none;
 }
 
 static const char *dlq_hint_word(struct view *view, enum action_id action)

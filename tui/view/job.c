@@ -110,6 +110,13 @@ static bool is_fine(const json_t *row)
 	return strcmp(state, "ok") == 0 || strcmp(state, "stopped") == 0;
 }
 
+/* Nothing is to be said of a job's own thread that runs, or was told to end. */
+static bool is_at_work(const char *own_state)
+{
+	return !*own_state || strcmp(own_state, "ok") == 0 || strcmp(own_state, "stopped") == 0 ||
+	       strcmp(own_state, "catching up") == 0;
+}
+
 static void collect(struct view *view, struct rows *rows)
 {
 	const json_t *row;
@@ -129,19 +136,53 @@ static const struct rows_spec spec = { columns, sizeof(columns) / sizeof(*column
 /*
  * Drawing.
  */
+static const json_t *parameters_of(struct view *view)
+{
+	const struct answer *shown = model_ask(console_model(view->console), LANE_LOOK, "job.show",
+	                                       json_pack("{s:s}", "job", view->argument), "journal");
+
+	return json_object_get(json_array_get(shown->lines, 0), "parameters");
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "shop-sub -> acme-data shop + shop_log, merge every 300 s": as far as it was given. */
+static void flow_add(const json_t *parameters, struct text *out)
+{
+	const char *subscriptions = member_text(parameters, "inputSubscriptions"), *feed = member_text(parameters, "inputFile");
+	const char *changelog = member_text(parameters, "changeLogDataset");
+
+	text_add_format(out, "%s -> %s%s%s", *subscriptions ? subscriptions : base_name(feed), member_text(parameters, "replicaDataset"),
+	                *changelog ? " + " : "", changelog);
+	if (member_int(parameters, "updateFrequencySecs"))
+		text_add_format(out, ", merge every %lld s", (long long)member_int(parameters, "updateFrequencySecs"));
+}
+
+static void since_add(struct view *view, const json_t *job, struct text *out)
+{
+	if (!*member_text(job, "since"))
+		return;
+	text_add(out, member_bool(job, "running") ? "   on since " : "   stopped ");
+	console_time(view->console, member_text(job, "since"), true, out);
+}
+
 static void draw_head(struct view *view, const json_t *job, struct area area)
 {
 	enum role role = console_role(view->console, ROLE_text);
+	const json_t *parameters = parameters_of(view);
 	OWNED(text) first = text_new(LINE_BYTES);
 	OWNED(text) second = text_new(LINE_BYTES);
 
-	text_add_format(first, "%s", member_text(job, "template"));
-	if (*member_text(job, "since")) {
-		text_add(first, member_bool(job, "running") ? "   on since " : "   stopped ");
-		console_time(view->console, member_text(job, "since"), true, first);
-	}
-	if (*member_text(job, "sentence"))
-		text_add_format(first, "   %s", member_text(job, "sentence"));
+	if (parameters)
+		flow_add(parameters, first);
+	else
+		text_add(first, member_text(job, "template"));
+	since_add(view, job, first);
 	if (*member_text(job, "committed")) {
 		text_add(second, "committed ");
 		console_time(view->console, member_text(job, "committed"), true, second);
@@ -158,6 +199,21 @@ static void draw_head(struct view *view, const json_t *job, struct area area)
 	draw_field(area, 1, 1, area.cols - 2, -1, role, text_span(second));
 }
 
+/* A job whose own thread is in trouble says so whole: no red thing without a sentence. Gives the rows taken. */
+static int draw_trouble(const json_t *job, struct area area)
+{
+	const char *state = member_text(job, "own_state"), *code = member_text(job, "code");
+	OWNED(text) title = text_new(LINE_BYTES);
+	int rows;
+
+	if (is_at_work(state) || !*member_text(job, "sentence"))
+		return 0;
+	text_add_format(title, "%s%s%s", state_column(state), *code ? ": " : "", code);
+	draw_rule(area, 0, title->at, *code ? "e explains, and says what to do" : "");
+	rows = draw_paragraph(area, 1, 1, area.cols - 2, 4, state_role(state), span_of(member_text(job, "sentence")));
+	return 1 + rows;
+}
+
 static void fact(struct area area, int *row, const char *name, const char *value)
 {
 	if (*row >= area.rows)
@@ -170,9 +226,7 @@ static void fact(struct area area, int *row, const char *name, const char *value
 /* Parameters as they were given, and what each thread does. */
 static void draw_facts(struct view *view, const json_t *job, struct area area)
 {
-	const struct answer *shown = model_ask(console_model(view->console), LANE_LOOK, "job.show",
-	                                       json_pack("{s:s}", "job", view->argument), "journal");
-	const json_t *parameters = json_object_get(json_array_get(shown->lines, 0), "parameters"), *value, *thread;
+	const json_t *parameters = parameters_of(view), *value, *thread;
 	const char *name;
 	size_t i;
 	int row = 1;
@@ -186,6 +240,8 @@ static void draw_facts(struct view *view, const json_t *job, struct area area)
 	}
 	if (row < area.rows)
 		draw_rule(area, row++, "threads", "");
+	if (!json_array_size(json_object_get(job, "activity")) && row < area.rows)
+		draw_text(area, row, 1, ROLE_text, "at rest: the job does not run");
 	json_array_foreach(json_object_get(job, "activity"), i, thread)
 		fact(area, &row, member_text(thread, "thread"), member_text(thread, "doing"));
 }
@@ -197,7 +253,11 @@ static void draw_tables(struct view *view, struct area area)
 	draw_rule(area, 0, "tables, worst first", "g t");
 	rows_draw(view, job->rows, area_part(area, 1, 0, area.rows - 1, area.cols), true);
 	if (!rows_count(job->rows))
-		draw_text(area, 1, 1, ROLE_text, "no table has been seen yet");
+		draw_text(area, 2, 1, ROLE_text,
+		          rows_are_filtered_out(job->rows)        ? ROWS_FILTERED_OUT :
+		          console_is_trouble_only(view->console)  ? "nothing is in trouble; ! shows all" :
+		          member_bool(job_of(view), "running") ? "no table has been seen yet; it waits for its first message" :
+		                                                 "no table has been seen yet; `:start` lets it run");
 }
 
 static void job_draw(struct view *view, struct area area)
@@ -205,7 +265,7 @@ static void job_draw(struct view *view, struct area area)
 	struct job_view *state = view->state;
 	const struct answer *answer = ask(view);
 	const json_t *job = job_of(view);
-	int rows = 0, wanted;
+	int rows = 0, wanted, trouble;
 
 	if (!job) {
 		draw_paragraph(area, 0, 1, area.cols - 2, 3, answer->error.kind ? ROLE_error : ROLE_dim,
@@ -213,6 +273,8 @@ static void job_draw(struct view *view, struct area area)
 		return;
 	}
 	draw_head(view, job, area_part(area, 0, 0, 2, area.cols));
+	trouble = draw_trouble(job, area_part(area, 2, 0, area.rows - 2, area.cols));
+	area = area_part(area, trouble, 0, area.rows - trouble, area.cols);
 	if (state->pane == PANE_FACTS) {
 		draw_facts(view, job, area_part(area, 2, 0, area.rows - 2, area.cols));
 		return;
@@ -272,7 +334,9 @@ static bool job_subject(struct view *view, struct subject *out)
 	snprintf(out->job, sizeof(out->job), "%s", view->argument);
 	snprintf(out->table, sizeof(out->table), "%s", member_text(row, "table"));
 	snprintf(out->state, sizeof(out->state), "%s", member_text(row ? row : job, row ? "state" : "worst"));
-	snprintf(out->code, sizeof(out->code), "%s", member_text(row ? row : job, "code"));
+	snprintf(out->code, sizeof(out->code), "%s", member_text(row, "code"));
+	if (!out->code[0]) /* a table that is fine, of a job that is not */
+		snprintf(out->code, sizeof(out->code), "%s", member_text(job, "code"));
 	out->first = member_int(row, "first_letter");
 	out->is_paused = json_object_get(row, "paused") || strcmp(out->state, "paused") == 0;
 	return true;

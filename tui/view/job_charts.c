@@ -203,7 +203,7 @@ static int draw_batches(const json_t *job, struct area area)
 
 	draw_rule(area, 0, "batch latency", "");
 	number_text(member_int(batch, "count"), line);
-	text_add(line, " batches");
+	text_add(line, member_int(batch, "count") == 1 ? " batch" : " batches");
 	if (member_int(batch, "count"))
 		text_add_format(line, "   p50 %.1f ms   p99 %.1f ms   max %.1f ms", member_number(batch, "p50_ms"),
 		                member_number(batch, "p99_ms"), member_number(batch, "max_ms"));
@@ -221,9 +221,9 @@ int job_charts_draw(struct console *console, const json_t *job, const char *name
 
 	if (series.values && area.rows >= FLOW_ROWS)
 		rows += draw_flow(job, &series, area_part(area, 0, 0, FLOW_ROWS, area.cols));
-	if (json_object_get(job, "latency") && area.rows >= rows + LEGS_ROWS)
+	if (json_object_size(json_object_get(job, "latency")) && area.rows >= rows + LEGS_ROWS)
 		rows += draw_legs(job, area_part(area, rows, 0, LEGS_ROWS, area.cols));
-	if (json_object_get(job, "latency") && area.rows >= rows + BATCH_ROWS)
+	if (json_object_size(json_object_get(job, "latency")) && area.rows >= rows + BATCH_ROWS)
 		rows += draw_batches(job, area_part(area, rows, 0, BATCH_ROWS, area.cols));
 	return rows;
 }

@@ -107,7 +107,8 @@ static void journal_view_draw(struct view *view, struct area area)
 
 	rows_draw(view, rows, area_part(area, 0, 0, list, area.cols), true);
 	if (!row)
-		rows_view_nothing(area_part(area, 1, 0, area.rows - 1, area.cols), ask(view), "nothing in the journal");
+		rows_view_nothing(area_part(area, 1, 0, area.rows - 1, area.cols), ask(view),
+		                  rows_are_filtered_out(rows) ? ROWS_FILTERED_OUT : "nothing in the journal");
 	else
 		draw_pane(view, row, area_part(area, list, 0, area.rows - list, area.cols));
 }

@@ -108,7 +108,8 @@ static void logs_draw(struct view *view, struct area area)
 	rows_draw(view, logs->rows, area_part(area, 0, 0, list, area.cols), true);
 	row = rows_selected(view, logs->rows);
 	if (!row) {
-		rows_view_nothing(area_part(area, 1, 0, area.rows - 1, area.cols), ask(view), "the log has no such line");
+		rows_view_nothing(area_part(area, 1, 0, area.rows - 1, area.cols), ask(view),
+		                  rows_are_filtered_out(logs->rows) ? ROWS_FILTERED_OUT : "the log has no such line");
 		return;
 	}
 	area = area_part(area, list, 0, area.rows - list, area.cols);

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "view/journal_lines.h"
 #include "view/names.h"
+#include "view/rows.h"
 #include "view/totals.h"
 #include "view/view.h"
 #include "widget/chart.h"
@@ -73,7 +74,7 @@ static bool cell_number(const void *context, size_t at, size_t column, double *o
 	const json_t *thing = thing_of(row), *rates = json_object_get(thing, "rates");
 
 	switch ((enum column)column) {
-	case LAG: *out = member_number(thing, "lag_ms") / 1000; return json_object_get(thing, "lag_ms");
+	case LAG: *out = member_number(thing, "lag_ms") / 1000; return json_is_number(json_object_get(thing, "lag_ms"));
 	case IN: *out = member_number(rates, "received"); return rates;
 	case OUT: *out = member_number(rates, "written"); return rates;
 	case ERRORS: *out = member_number(rates, "dead_lettered") * 60; return rates;
@@ -87,10 +88,19 @@ static bool cell_number(const void *context, size_t at, size_t column, double *o
 	return false;
 }
 
+/* Of the job itself, whatever its tables are. */
+static bool is_own_trouble(const json_t *job)
+{
+	const char *state = member_text(job, "own_state");
+
+	return strcmp(state, "needs you") == 0 || strcmp(state, "waiting") == 0 || strcmp(state, "retrying") == 0;
+}
+
+/* Its own reason if its own thread is in trouble, else how its tables are. */
 static void job_reason(const json_t *job, struct text *out)
 {
 	const json_t *tables = json_object_get(job, "tables"), *table;
-	const char *reason = member_text(job, "reason");
+	const char *code = member_text(job, "code");
 	size_t i, bad = 0, all = 0;
 
 	json_array_foreach(tables, i, table) {
@@ -99,8 +109,8 @@ static void job_reason(const json_t *job, struct text *out)
 		all++;
 		bad += strcmp(state, "ok") != 0 && strcmp(state, "stopped") != 0;
 	}
-	if (*reason)
-		text_add(out, reason);
+	if (is_own_trouble(job))
+		text_add(out, *code ? code : member_text(job, "sentence"));
 	else if (!all)
 		text_add(out, "no message yet");
 	else if (bad)
@@ -230,14 +240,16 @@ static struct list_source source_of(const struct view *view, const struct glance
 		                     .key = row_key, .role = cell_role, .generation = overview->generation };
 }
 
-/* It starts on the worst table, so that Enter is why and f the first bad event. */
+/* It starts on the worst table, so that Enter is why and f the first bad event; on a job only if that itself is in trouble. */
 static void cursor_place(struct overview *overview, const struct list_source *source)
 {
 	if (overview->is_placed || !overview->count)
 		return;
 	overview->is_placed = true;
 	for (size_t i = 0; i < overview->count; i++) {
-		if (overview->rows[i].table && !is_fine(state_of(&overview->rows[i]))) {
+		const struct row *row = &overview->rows[i];
+
+		if (row->table ? !is_fine(state_of(row)) : is_own_trouble(row->job)) {
 			list_select_row(overview->list, source, i);
 			return;
 		}
@@ -407,6 +419,8 @@ static void overview_draw(struct view *view, struct area area)
 		list_draw(overview->list, &source, area_part(list, 0, 0, list.rows - (overview->folded > 0), list.cols), true);
 	else
 		draw_nothing(view, list);
+	if (overview->count && !list_shown(overview->list))
+		draw_text(list, 1, 1, ROLE_text, ROWS_FILTERED_OUT);
 	if (overview->folded && !console_is_trouble_only(view->console) && overview->count)
 		draw_format(list, list.rows - 1, 2, ROLE_dim, "(%zu ok table%s folded: z unfolds)", overview->folded,
 		            overview->folded == 1 ? "" : "s");

@@ -137,6 +137,11 @@ size_t rows_count(const struct rows *rows)
 	return list_shown(rows->list);
 }
 
+bool rows_are_filtered_out(const struct rows *rows)
+{
+	return rows->count && !list_shown(rows->list);
+}
+
 void rows_status(struct view *view, struct rows *rows, struct text *right)
 {
 	struct list_source source = rows_now(view, rows);

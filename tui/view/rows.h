@@ -40,6 +40,9 @@ const json_t *rows_selected(struct view *view, struct rows *rows);
 const json_t *rows_at(const struct rows *rows, size_t place);
 bool rows_select(struct view *view, struct rows *rows, const char *key);
 size_t rows_count(const struct rows *rows);         /* shown */
+/* Are there rows, and the filter leaves none of them? */
+bool rows_are_filtered_out(const struct rows *rows);
+#define ROWS_FILTERED_OUT "the filter leaves none; Esc takes it away"
 void rows_status(struct view *view, struct rows *rows, struct text *right);
 bool rows_filter(struct view *view, struct rows *rows, const char *text, struct error *err);
 const char *rows_filter_text(const struct rows *rows);

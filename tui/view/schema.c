@@ -111,7 +111,8 @@ static void schema_draw(struct view *view, struct area area)
 
 	rows_draw(view, rows, area_part(area, 0, 0, list, area.cols), true);
 	if (!row)
-		rows_view_nothing(area_part(area, 1, 0, area.rows - 1, area.cols), ask(view), "no table has been seen yet");
+		rows_view_nothing(area_part(area, 1, 0, area.rows - 1, area.cols), ask(view),
+		                  rows_are_filtered_out(rows) ? ROWS_FILTERED_OUT : "no table has been seen yet");
 	else if (list < area.rows)
 		draw_pane(view, row, area_part(area, list, 0, area.rows - list, area.cols));
 }

@@ -186,6 +186,7 @@ static void tables_draw(struct view *view, struct area area)
 		draw_pane(view, area_part(area, list, 0, area.rows - list, area.cols), bad);
 	if (!rows_count(rows))
 		draw_text(area, list, 1, ROLE_text,
+		          rows_are_filtered_out(rows)    ? ROWS_FILTERED_OUT :
 		          !answer->is_known              ? "asking the engine ..." :
 		          console_is_trouble_only(view->console) ? "nothing is in trouble; ! shows all" :
 		                                           "no table has been seen yet");

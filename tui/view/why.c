@@ -160,7 +160,7 @@ static void excerpt_add(struct view *view, const json_t *first, int cols, struct
 }
 
 /* What the journal has of the time before: the cause often stands there. */
-static void before_add(struct view *view, const json_t *finding, struct lines *lines)
+static void before_add(struct view *view, const json_t *finding, const char *label, struct lines *lines)
 {
 	const json_t *before = json_object_get(finding, "before"), *line;
 	bool is_first = true;
@@ -174,7 +174,7 @@ static void before_add(struct view *view, const json_t *finding, struct lines *l
 		console_time(view->console, member_text(line, "time"), true, shown);
 		text_add_format(shown, "%*s%-8s ", (int)(9 - shown->len), "", member_text(line, "who"));
 		journal_sentence(line, shown);
-		lines_add(lines, ROLE_text, " %-11s %s", is_first ? "before it:" : "", shown->at);
+		lines_add(lines, ROLE_text, " %-11s %s", is_first ? label : "", shown->at);
 		is_first = false;
 	}
 	if (is_first)
@@ -190,7 +190,7 @@ static void first_add(struct view *view, const json_t *finding, int cols, struct
 	if (!json_is_object(first)) {
 		if (json_array_size(json_object_get(finding, "before"))) {
 			lines_rule(lines, "before it", "");
-			before_add(view, finding, lines);
+			before_add(view, finding, "", lines);
 		}
 		return;
 	}
@@ -201,7 +201,7 @@ static void first_add(struct view *view, const json_t *finding, int cols, struct
 	source_add(first, line);
 	lines_paragraph(lines, ROLE_text, 1, line->at);
 	excerpt_add(view, first, cols, lines);
-	before_add(view, finding, lines);
+	before_add(view, finding, "before it:", lines);
 }
 
 /* The sentence about what goes on meanwhile follows from the state. */
@@ -319,10 +319,13 @@ static const enum action_id *why_hints(struct view *view)
 {
 	static const enum action_id bad[] = { ACTION_step,         ACTION_first_bad,    ACTION_letters, ACTION_explain,
 		                              ACTION_toggle_pause, ACTION_copy_finding, ACTION_back,    ACTIONS };
+	static const enum action_id fine[] = { ACTION_acts, ACTION_toggle_pause, ACTION_letters, ACTION_logs, ACTION_back, ACTIONS };
 	static const enum action_id other[] = { ACTION_step,    ACTION_toggle_pause, ACTION_explain, ACTION_acts,
 		                                ACTION_copy_finding, ACTION_back, ACTIONS };
 
-	return json_is_object(json_object_get(finding_of(view), "first")) ? bad : other;
+	if (json_is_object(json_object_get(finding_of(view), "first")))
+		return bad;
+	return json_array_size(json_object_get(finding_of(view), "steps")) ? other : fine;
 }
 
 static bool why_subject(struct view *view, struct subject *out)
