@@ -6,7 +6,6 @@
 
 #define ROWS_LEAST 16
 #define COLS_LEAST 60
-#define BOX_ROWS_LEAST 8 /* a smaller screen would show half a question */
 #define BOX_COLS_LEAST 40
 #define LINE_BYTES 2048
 #define HINTS_MOST 8
@@ -238,6 +237,17 @@ static void draw_box(struct console *console, struct area middle)
 	console->has_box = true;
 }
 
+/* Half a question is none: its fields may be the other half. */
+static bool box_fits(const struct console *console, struct area area)
+{
+	int rows, cols;
+
+	if (!console->box.ops || area.cols < BOX_COLS_LEAST)
+		return false;
+	console->box.ops->size(&console->box, &rows, &cols);
+	return rows + 2 <= area.rows;
+}
+
 static void message_row(struct area area, enum role role, const char *text)
 {
 	draw_blank(area, area.rows - 1, 0, area.cols, role);
@@ -270,7 +280,7 @@ static void draw_too_small(struct console *console, struct area area, const stru
 		draw_span(area, 0, 0, totals_role(totals), text_span(out));
 		return;
 	}
-	if (console->box.ops && area.rows >= BOX_ROWS_LEAST && area.cols >= BOX_COLS_LEAST) {
+	if (box_fits(console, area)) {
 		draw_box(console, area);
 		return;
 	}

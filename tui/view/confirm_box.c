@@ -118,6 +118,20 @@ static void confirm_draw(struct box *box, struct area area)
 	draw_field(area, area.rows - 1, 0, area.cols, -1, ROLE_popup, text_span(line));
 }
 
+/* As much of it as a field of one line takes: to its end or its first control character, in whole characters. */
+static size_t typeable(struct span bytes, size_t room)
+{
+	size_t len = 0;
+
+	while (len < bytes.len && (unsigned char)bytes.at[len] >= ' ' && bytes.at[len] != 0x7f)
+		len++;
+	if (len <= room)
+		return len;
+	while (room && ((unsigned char)bytes.at[room] & 0xc0) == 0x80)
+		room--;
+	return room;
+}
+
 static void field_key(struct confirm *confirm, const struct key_event *event)
 {
 	char *typed = confirm->typed[confirm->field];
@@ -131,11 +145,10 @@ static void field_key(struct confirm *confirm, const struct key_event *event)
 		typed[0] = '\0';
 	} else if (event->key.code == KEY_PASTE_ || (event->key.code < KEY_NONE_ && event->key.code >= ' ' && !event->key.mods)) {
 		struct span bytes = event->key.code == KEY_PASTE_ ? event->text : input_key_text(event);
+		size_t more = typeable(bytes, FIELD_BYTES - 1 - len);
 
-		if (len + bytes.len < FIELD_BYTES && !memchr(bytes.at, '\n', bytes.len)) {
-			memcpy(typed + len, bytes.at, bytes.len);
-			typed[len + bytes.len] = '\0';
-		}
+		memcpy(typed + len, bytes.at, more);
+		typed[len + more] = '\0';
 	}
 	confirm->is_wrong = false;
 }
