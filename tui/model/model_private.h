@@ -10,6 +10,7 @@
 #define ASK_AGAIN_MS 1000 /* the same question */
 #define PING_MS 2000
 #define FRAMES_KEPT 2     /* a question that so many frames did not ask is forgotten, */
+#define LINES_KEPT 300    /* an answer with more lines goes sooner: somebody who scrolls would leave many behind */
 #define ASKED_KEPT_MS 2000 /* but not sooner: keys ask between frames, and the answer must be there for the next key */
 
 struct query {

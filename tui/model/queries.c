@@ -89,8 +89,9 @@ void model_frame_done(struct model *model)
 	model->frame++;
 	for (size_t i = 0; i < model->query_count;) {
 		const struct query *query = model->queries[i];
+		bool is_large = json_array_size(query->answer.lines) > LINES_KEPT;
 
-		if (query->frame + FRAMES_KEPT < model->frame && query->wanted_ms + ASKED_KEPT_MS <= model->now_ms)
+		if (query->frame + FRAMES_KEPT < model->frame && (is_large || query->wanted_ms + ASKED_KEPT_MS <= model->now_ms))
 			query_drop(model, i);
 		else
 			i++;

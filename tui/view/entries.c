@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "view/names.h"
 #include "view/rows_view.h"
+#include "view/window.h"
 #include "widget/chart.h"
 
 #include <inttypes.h>
@@ -14,6 +15,9 @@ struct entries {
 	struct rows *rows;
 	struct name_words words; /* job ("-": all), group (0: all) */
 	int64_t group;
+	struct window window;
+	bool has_come;           /* another part of the list is there */
+	bool is_sorted;          /* places are no longer those of the whole list */
 };
 
 enum column { ID, COMMIT, KEY, STATE, TRIES, BYTES, REASON, TABLE };
@@ -60,26 +64,24 @@ static void row_key(const json_t *row, char out[LIST_KEY_BYTES])
 
 static const struct answer *ask(struct view *view)
 {
-	const struct entries *entries = view->state;
-	json_t *args = json_object();
-	OWNED(text) topics = text_new(LINE_BYTES);
+	struct entries *entries = view->state;
+	bool came;
+	const struct answer *answer = window_ask(view, &entries->window, &came);
 
-	text_add(topics, "journal");
-	if (strcmp(entries->words.word[0], "-") != 0) {
-		json_object_set_new(args, "job", json_string(entries->words.word[0]));
-		text_add_format(topics, " dlq:%s", entries->words.word[0]);
-	}
-	if (entries->group)
-		json_object_set_new(args, "group", json_integer(entries->group));
-	return model_ask(console_model(view->console), LANE_LETTERS, "dlq.list", args, topics->at);
+	entries->has_come |= came;
+	return answer;
 }
 
+/* A part that ends at a letter comes newest first. */
 static void collect(struct view *view, struct rows *rows)
 {
-	const json_t *row;
-	size_t i;
+	const struct entries *entries = view->state;
+	const json_t *lines = ask(view)->lines;
+	size_t count = json_array_size(lines);
 
-	json_array_foreach(ask(view)->lines, i, row) {
+	for (size_t i = 0; i < count; i++) {
+		const json_t *row = json_array_get(lines, window_is_back(&entries->window) ? count - 1 - i : i);
+
 		if (json_object_get(row, "id"))
 			rows_add(rows, row);
 	}
@@ -106,9 +108,25 @@ static void draw_pane(const json_t *row, struct area area)
 	draw_format(area, 4, 1, ROLE_dim, "sha256 %.12s..", member_text(row, "sha256"));
 }
 
+/* To the end that was asked for, when its letters are there; else the letters follow the selection. */
+static void selection_follow(struct view *view)
+{
+	struct entries *entries = view->state;
+	const json_t *row = rows_selected(view, entries->rows);
+	bool has_come = entries->has_come;
+
+	entries->has_come = false;
+	if (has_come && entries->window.then != ACTIONS)
+		rows_act(view, entries->rows, entries->window.then, "");
+	else if (row && !entries->is_sorted && !*rows_filter_text(entries->rows))
+		window_follow(view, &entries->window, list_place(rows_list(entries->rows)) - 1, rows_count(entries->rows));
+}
+
 static void entries_draw(struct view *view, struct area area)
 {
 	struct rows *rows = rows_view_rows(view);
+
+	selection_follow(view);
 	const json_t *row = rows_selected(view, rows);
 	int list = area.rows - (row && area.rows > 14 ? PANE_ROWS : 0);
 
@@ -122,6 +140,7 @@ static void entries_draw(struct view *view, struct area area)
 static void entries_title(struct view *view, struct text *out, bool *out_has_verdict)
 {
 	const struct entries *entries = view->state;
+	int64_t total;
 
 	(void)out_has_verdict;
 	text_add(out, "dead letters");
@@ -130,17 +149,35 @@ static void entries_title(struct view *view, struct text *out, bool *out_has_ver
 	if (entries->group)
 		text_add_format(out, " > group %" PRId64, entries->group);
 	text_add(out, "  ");
-	number_text((int64_t)rows_count(entries->rows), out);
+	total = window_total(view, &entries->window);
+	if (total >= 0)
+		number_text(total, out);
 }
 
+/* "1 of 1,000,000"; a filter and an order hold over the part that is here, and it says so. */
 static void entries_status(struct view *view, struct text *left, struct text *right)
 {
-	const struct answer *answer = ask(view);
+	struct entries *entries = view->state;
+	bool is_whole = window_is_whole(view, &entries->window), is_filtered = *rows_filter_text(entries->rows);
+	int64_t place = window_place(view, &entries->window), total = window_total(view, &entries->window);
 
-	if (answer->is_cut)
-		text_add_format(left, "the first %d are here; :dlq list --state, or weir dlq list in the shell, has the rest",
-		                ANSWER_LINES_MAX);
-	rows_status(view, rows_view_rows(view), right);
+	if (entries->window.is_moving)
+		text_add(left, "asking for the letters there ...");
+	else if (!is_whole && (is_filtered || entries->is_sorted))
+		text_add_format(left, "%s %s%s among the %d letters here; gg and G go to the ends of all",
+		                entries->window.state[0] ? entries->window.state : "all states:",
+		                is_filtered ? "filtered" : "", entries->is_sorted ? is_filtered ? ", sorted" : "sorted" : "", WINDOW_ROWS);
+	else if (!is_whole && strcmp(entries->window.job, "-") == 0)
+		text_add_format(left, "the first %d; :dlq list --job JOB has all of a job", WINDOW_ROWS);
+	if (is_whole || is_filtered || entries->is_sorted || place < 0 || total < 0) {
+		rows_status(view, entries->rows, right);
+		return;
+	}
+	if (rows_marked(view, entries->rows))
+		text_add_format(right, "%zu marked  ", rows_marked(view, entries->rows));
+	number_text(place + (int64_t)list_place(rows_list(entries->rows)), right);
+	text_add(right, " of ");
+	number_text(total, right);
 }
 
 static const enum action_id *entries_hints(struct view *view)
@@ -178,9 +215,16 @@ static void entries_chosen(struct view *view, struct subjects *out)
 
 static bool entries_act(struct view *view, enum action_id action, const char *argument)
 {
+	struct entries *entries = view->state;
 	const json_t *row;
 	OWNED(text) where = text_new(LINE_BYTES);
 
+	if ((action == ACTION_first || action == ACTION_last) && window_end(view, &entries->window, action))
+		return true;
+	if (action == ACTION_sort && *argument)
+		entries->is_sorted = true;
+	if (action == ACTION_sort_reverse)
+		entries->is_sorted = !window_is_whole(view, &entries->window);
 	if (action != ACTION_open && action != ACTION_first_bad)
 		return rows_act(view, rows_view_rows(view), action, argument);
 	row = action == ACTION_open ? rows_selected(view, rows_view_rows(view)) : rows_at(rows_view_rows(view), 0);
@@ -217,8 +261,38 @@ static bool entries_open(struct view *view, struct error *err)
 		free(entries);
 		return fail(err, ERROR_USAGE, "bad_argument", "which letters? `:dlq list --job JOB --group N`, or Enter on a group");
 	}
+	entries->window = (struct window){ .job = entries->words.word[0], .group = entries->group, .then = ACTIONS };
 	entries->rows = rows_new(&spec);
 	view->state = entries;
+	return true;
+}
+
+/* A state that is meant alone is asked of the engine, and so holds over all letters and not only over those here. */
+static const char *state_asked(const char *filter)
+{
+	static const char *const states[] = { "new", "planned", "replaying", "done", "discarded" };
+	static const char field[] = "state:";
+
+	for (const char *at = filter; (at = strstr(at, field)); at += sizeof(field) - 1) {
+		const char *word = at + sizeof(field) - 1;
+		size_t len = strcspn(word, " ");
+
+		for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+			if ((at == filter || at[-1] == ' ') && strlen(states[i]) == len && memcmp(states[i], word, len) == 0)
+				return states[i];
+		}
+	}
+	return "";
+}
+
+static bool entries_filter(struct view *view, const char *text, bool is_taken, struct error *err)
+{
+	struct entries *entries = view->state;
+
+	if (!rows_view_filter(view, text, is_taken, err))
+		return false;
+	if (is_taken)
+		window_state(&entries->window, state_asked(text));
 	return true;
 }
 
@@ -243,6 +317,6 @@ const struct view_ops view_entries = {
 	.chosen = entries_chosen,
 	.copy = entries_copy,
 	.fields = rows_view_fields,
-	.filter = rows_view_filter,
+	.filter = entries_filter,
 	.filter_text = rows_view_filter_text,
 };

@@ -35,6 +35,7 @@ struct letter {
 	char *bytes;             /* of the payload, decoded */
 	json_t *payload;
 	unsigned generation;
+	int step;                /* -1, 1: to the letter before, behind, when the engine has told which it is */
 	char word[200];          /* searched for */
 };
 
@@ -270,6 +271,46 @@ static void draw_side(struct view *view, const json_t *shown, struct area area)
 	draw_payload(view->state, shown, left);
 }
 
+/* To the letter before or behind this one in its group; the answer may come later, see step_take. */
+static void letter_go(struct view *view, int64_t id, const char *job)
+{
+	struct letter *letter = view->state;
+
+	letter->id = id;
+	letter->generation = 0;
+	letter->hex.top = letter->hex.from = letter->hex.to = 0;
+	free(view->argument);
+	view->argument = memory_zalloc(LINE_BYTES);
+	snprintf(view->argument, LINE_BYTES, "%s %" PRId64, job, id);
+}
+
+/* One letter is asked for, never the group. */
+static void step_take(struct view *view)
+{
+	struct letter *letter = view->state;
+	const json_t *shown = shown_of(view);
+	const struct answer *answer;
+	int64_t id;
+
+	if (!letter->step || !shown)
+		return;
+	answer = model_ask(console_model(view->console), LANE_LETTERS, "dlq.list",
+	                   json_pack("{s:s, s:I, s:I, s:i}", "job", member_text(shown, "job"), "group",
+	                             (json_int_t)member_int(shown, "group"), letter->step < 0 ? "before" : "after",
+	                             (json_int_t)letter->id, "limit", 1), "journal");
+	if (!answer->is_known)
+		return;
+	id = member_int(json_array_get(answer->lines, 0), "id");
+	if (id)
+		letter_go(view, id, member_text(shown, "job"));
+	else if (answer->error.kind != ERROR_NONE)
+		console_complain(view->console, &answer->error);
+	else
+		console_say(view->console, letter->step < 0 ? "this is the first letter of its group" :
+		                                             "this is the last letter of its group");
+	letter->step = 0;
+}
+
 static void letter_draw(struct view *view, struct area area)
 {
 	struct letter *letter = view->state;
@@ -298,9 +339,13 @@ static void letter_draw(struct view *view, struct area area)
 /*
  * Keys.
  */
+/* The title comes first in a frame: all of it is of one letter. */
 static void letter_title(struct view *view, struct text *out, bool *out_has_verdict)
 {
-	const json_t *shown = shown_of(view);
+	const json_t *shown;
+
+	step_take(view);
+	shown = shown_of(view);
 
 	(void)out_has_verdict;
 	text_add_format(out, "letter %" PRId64, ((struct letter *)view->state)->id);
@@ -351,40 +396,6 @@ static bool letter_subject(struct view *view, struct subject *out)
 	return true;
 }
 
-/* The letter before or behind this one in its group, in the order of their numbers. */
-static void neighbour(struct view *view, bool is_back)
-{
-	struct letter *letter = view->state;
-	const json_t *shown = shown_of(view), *row;
-	const struct answer *answer;
-	int64_t best = 0;
-	size_t i;
-
-	if (!shown)
-		return;
-	answer = model_ask(console_model(view->console), LANE_LETTERS, "dlq.list",
-	                   json_pack("{s:s, s:I}", "job", member_text(shown, "job"), "group", (json_int_t)member_int(shown, "group")),
-	                   "");
-	json_array_foreach(answer->lines, i, row) {
-		int64_t id = member_int(row, "id");
-
-		if (is_back ? id < letter->id && id > best : id > letter->id && (!best || id < best))
-			best = id;
-	}
-	if (!best) {
-		console_say(view->console, !answer->is_known ? "asking for its group; once more" :
-		                           is_back             ? "this is the first letter of its group" :
-		                                                 "this is the last letter of its group");
-		return;
-	}
-	letter->id = best;
-	letter->generation = 0;
-	letter->hex.top = letter->hex.from = letter->hex.to = 0;
-	free(view->argument);
-	view->argument = memory_zalloc(LINE_BYTES);
-	snprintf(view->argument, LINE_BYTES, "%s %" PRId64, member_text(shown, "job"), best);
-}
-
 static bool search_next(struct letter *letter, bool is_back, struct text *say)
 {
 	if (!*letter->word)
@@ -419,7 +430,7 @@ static bool letter_act(struct view *view, enum action_id action, const char *arg
 		letter->is_page_chosen = true;
 	} else if (action == ACTION_next || action == ACTION_previous) {
 		if (!search_next(letter, action == ACTION_previous, say))
-			neighbour(view, action == ACTION_previous);
+			letter->step = action == ACTION_previous ? -1 : 1;
 	} else if (action == ACTION_wide) {
 		letter->is_text = !letter->is_text;
 	} else {
