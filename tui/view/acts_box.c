@@ -169,7 +169,7 @@ static enum box_fate menu_key(struct box *box, const struct key_event *event)
 static void menu_hints(const struct box *box, struct text *out)
 {
 	(void)box;
-	text_add(out, "j/k move  Enter do it  a letter does it  : put it on the line  Esc leave");
+	text_add(out, "Enter or its letter does it  : to the line  Esc leave");
 }
 
 static void menu_close(struct box *box)

@@ -475,11 +475,20 @@ static const char *overview_hint_word(struct view *view, enum action_id action)
 	return action == ACTION_open ? row && row->table ? "why" : "open" : NULL;
 }
 
+/* What may be done to a job hangs on whether it runs, not on how bad its tables are: one that is stopped can be deleted also
+ * while it needs somebody. */
+static const char *act_state_of(const struct row *row)
+{
+	const char *own = row->table ? "" : member_text(row->job, "own_state");
+
+	return strcmp(own, "stopped") == 0 ? own : state_of(row);
+}
+
 static void subject_of(const struct row *row, struct subject *out)
 {
 	snprintf(out->job, sizeof(out->job), "%s", member_text(row->job, "job"));
 	snprintf(out->table, sizeof(out->table), "%s", member_text(row->table, "table"));
-	snprintf(out->state, sizeof(out->state), "%s", state_of(row));
+	snprintf(out->state, sizeof(out->state), "%s", act_state_of(row));
 	snprintf(out->code, sizeof(out->code), "%s", member_text(thing_of(row), "code"));
 	out->first = member_int(thing_of(row), "first_letter");
 	out->is_paused = json_object_get(thing_of(row), "paused") || strcmp(out->state, "paused") == 0;
