@@ -216,8 +216,9 @@ static void take_signals(struct console *console)
 		term_suspend(console->term);
 	else if (signals & SIGNAL_CONTINUE)
 		term_continue(console->term);
-	if (signals & (SIGNAL_STOP | SIGNAL_CONTINUE) || (signals & SIGNAL_RESIZE && term_resize(console->term)))
-		console->is_dirty = true;
+	if (signals & SIGNAL_RESIZE)
+		term_resize(console->term);
+	console->is_dirty |= signals & (SIGNAL_STOP | SIGNAL_CONTINUE | SIGNAL_RESIZE);
 }
 
 static int64_t sooner(int64_t wait, int64_t due_ms, int64_t now_ms)

@@ -67,16 +67,15 @@ static void asked_size(int *out_rows, int *out_cols)
 		*out_cols = CANVAS_COLS_MAX;
 }
 
-bool term_resize(struct terminal *term)
+/* The same size again may be the second of two changes, of which the first has taken away what was shown. */
+void term_resize(struct terminal *term)
 {
 	int rows, cols;
 
 	asked_size(&rows, &cols);
-	if (!is_term_resized(rows, cols))
-		return false;
-	resizeterm(rows, cols);
+	if (is_term_resized(rows, cols))
+		resizeterm(rows, cols);
 	term->is_new = true;
-	return true;
 }
 
 /*
@@ -428,7 +427,6 @@ static void take_back(struct terminal *term)
 	if (term->has_mouse)
 		mouse_send(true);
 	term_resize(term);
-	term->is_new = true;
 }
 
 void term_suspend(struct terminal *term)

@@ -88,8 +88,8 @@ void term_close(struct terminal *term, struct span farewell);
 bool term_is_there(struct error *err);
 int term_fd(void);                                       /* to poll for keys */
 void term_size(const struct terminal *term, int *out_rows, int *out_cols);
-/* After SIGWINCH or on return from suspension: asks for the size; true: it has changed. */
-bool term_resize(struct terminal *term);
+/* After SIGWINCH or on return from suspension: asks for the size; all is sent again with the next term_show. */
+void term_resize(struct terminal *term);
 /* Shows the canvas: only what differs is sent. False: the terminal takes nothing now; draw again later. */
 bool term_show(struct terminal *term, const struct canvas *canvas);
 /* All is sent again with the next term_show. */
