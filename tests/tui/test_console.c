@@ -265,6 +265,14 @@ static void a_note_after_an_act_is_about_it(void **state)
 	run("note again");
 	assert_string_equal(heard, "note {\"job\":\"shop\",\"table\":\"shop.b\",\"text\":\"again\"}\n");
 	heard[0] = '\0';
+	run("note it can't be helped");
+	assert_string_equal(said(), "noted on shop.b: it can't be helped");
+	run("note");
+	assert_non_null(strstr(said(), "TEXT"));
+	heard[0] = '\0';
+	run("note two words --job other");
+	assert_string_equal(heard, "note {\"job\":\"other\",\"text\":\"two words\"}\n");
+	heard[0] = '\0';
 	run("note --job other hm");
 	assert_string_equal(heard, "note {\"job\":\"other\",\"text\":\"hm\"}\n");
 }

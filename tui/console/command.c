@@ -195,10 +195,25 @@ static void parse_command(struct console *console, const struct words *words, co
 	json_decref(parsed.args);
 }
 
-void console_run(struct console *console, const char *line)
+/* A note is a sentence: "note can't be today" needs no quotes, up to an option. */
+static bool note_quoted(const char *line, struct text *out)
+{
+	const char *text = line + strlen("note "), *option;
+
+	if (strncmp(line, "note ", strlen("note ")) != 0 || strchr("'\"-", *text))
+		return false;
+	option = strstr(text, " --");
+	text_add(out, "note ");
+	shell_quote(out, option ? span_make(text, (size_t)(option - text)) : span_of(text));
+	return text_add(out, option ? option : "");
+}
+
+void console_run(struct console *console, const char *typed)
 {
 	struct words words = { 0 };
 	OWNED(text) argument = text_new(4096);
+	OWNED(text) note = text_new(LINE_BYTES);
+	const char *line = note_quoted(typed, note) ? note->at : typed;
 
 	if (!words_split(line, &words.word, &words.count)) {
 		console_say(console, "a quote is not closed: %s", line);
