@@ -25,6 +25,10 @@ static void toggle_pause(struct console *console)
 		console_say(console, "nothing is selected that can be paused");
 		return;
 	}
+	if (strcmp(subject.table, "-") == 0) {
+		console_say(console, "\"-\" is what belongs to no table: it cannot be paused, its job can (:pause %s)", subject.job);
+		return;
+	}
 	text_add(line, subject.is_paused ? "resume " : "pause ");
 	shell_quote(line, span_of(subject.job));
 	if (subject.table[0]) {

@@ -149,6 +149,7 @@ static void balance_draw(struct view *view, struct area area)
 
 	rows_selected(view, rows);
 	list = (int)rows_count(rows) + 1 < most ? (int)rows_count(rows) + 1 : most;
+	list = list < 2 ? 2 : list;
 	draw_text(area, 0, 1, ROLE_dim, "received = written + filtered + dead-lettered + parked + in flight, in messages");
 	rows_draw(view, rows, area_part(area, 1, 0, list, area.cols), true);
 	if (!rows_count(rows))

@@ -118,8 +118,9 @@ static void journal_title(struct view *view, struct text *out, bool *out_has_ver
 	const struct journal *journal = view->state;
 
 	(void)out_has_verdict;
-	text_add_format(out, "journal%s%s%s%s", journal->words.word[0][0] ? " of " : "", journal->words.word[0],
-	                journal->words.word[1][0] ? " " : "", journal->words.word[1]);
+	const char *table = journal->words.word[1], *of = *table && strcmp(table, "-") != 0 ? table : journal->words.word[0];
+
+	text_add_format(out, "journal%s%s", *of ? " of " : "", of);
 }
 
 static void journal_status(struct view *view, struct text *left, struct text *right)

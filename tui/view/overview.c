@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 
+#define ROWS_FOR_WORDS 3  /* where there is nothing to list */
 #define ROWS_LEAST 6      /* of jobs and tables, before the journal gets one */
 #define JOURNAL_LEAST 2
 #define JOURNAL_LINES 40
@@ -216,11 +217,15 @@ static void rows_make(struct overview *overview, const struct answer *answer, bo
 		if (trouble_only && is_fine(member_text(job, "worst")))
 			continue;
 		row_add(overview, job, NULL);
-		json_array_foreach(json_object_get(job, "tables"), j, table) {
-			if (!is_fine(member_text(table, "state")) || (overview->is_unfolded && !trouble_only))
-				row_add(overview, job, table);
-			else
-				overview->folded++;
+		for (int pass = 0; pass < 2; pass++) { /* those in trouble first */
+			json_array_foreach(json_object_get(job, "tables"), j, table) {
+				if (is_fine(member_text(table, "state")) != (bool)pass)
+					continue;
+				if (!pass || (overview->is_unfolded && !trouble_only))
+					row_add(overview, job, table);
+				else
+					overview->folded++;
+			}
 		}
 	}
 	overview->generation++;
@@ -407,7 +412,9 @@ static void overview_draw(struct view *view, struct area area)
 	struct overview *overview = view->state;
 	struct glance glance;
 	struct list_source source = rows_now(view, &glance);
-	int wanted = (int)list_shown(overview->list) + 2; /* heads and the line of what is folded */
+	bool has_fold_line = overview->folded && overview->count && !console_is_trouble_only(view->console);
+	int shown = (int)list_shown(overview->list);
+	int wanted = shown ? 1 + shown + has_fold_line : ROWS_FOR_WORDS; /* with the heads */
 	int journal_least = area.rows > 10 ? JOURNAL_LEAST + 1 : 0;
 	int head = draw_head(view, area_part(area, 0, 0, 3, area.cols));
 	int most = area.rows - head - journal_least;
@@ -416,12 +423,12 @@ static void overview_draw(struct view *view, struct area area)
 	int preview = 0;
 
 	if (overview->count)
-		list_draw(overview->list, &source, area_part(list, 0, 0, list.rows - (overview->folded > 0), list.cols), true);
+		list_draw(overview->list, &source, area_part(list, 0, 0, list.rows - has_fold_line, list.cols), true);
 	else
 		draw_nothing(view, list);
 	if (overview->count && !list_shown(overview->list))
 		draw_text(list, 1, 1, ROLE_text, ROWS_FILTERED_OUT);
-	if (overview->folded && !console_is_trouble_only(view->console) && overview->count)
+	if (has_fold_line && shown)
 		draw_format(list, list.rows - 1, 2, ROLE_dim, "(%zu ok table%s folded: z unfolds)", overview->folded,
 		            overview->folded == 1 ? "" : "s");
 	rest = area_part(area, head + rows, 0, area.rows - head - rows, area.cols);

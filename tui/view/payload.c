@@ -11,6 +11,9 @@
 #define CUT ".."
 #define CUT_COLS 2
 
+static const char *const rows[] = { "after", "payload.after", "before", "payload.before" };
+#define ROWS (sizeof(rows) / sizeof(*rows))
+
 static struct span text_of(const json_t *letter)
 {
 	const json_t *payload = json_object_get(letter, "payload");
@@ -18,17 +21,34 @@ static struct span text_of(const json_t *letter)
 	return span_make(json_string_value(payload), json_string_length(payload));
 }
 
+static bool is_in(struct span payload, struct text *room, const char *row, const char *member)
+{
+	text_clear(room);
+	text_add_format(room, "%s.%s", row, member);
+	return json_path_value(payload, room->at).len > 0;
+}
+
+/* A letter of a column that its table does not take names the column alone. */
+static const char *column_in(struct span payload, const char *column, struct text *room)
+{
+	for (size_t i = 0; *column && i < ROWS; i++) {
+		if (is_in(payload, room, rows[i], column))
+			return room->at;
+	}
+	return NULL;
+}
+
 static const char *path_in(const json_t *letter, struct span payload, struct text *room)
 {
 	const char *path = member_text(letter, "path");
 
-	if (!*path || !payload.len)
+	if (!payload.len)
 		return NULL;
+	if (!*path)
+		return column_in(payload, member_text(letter, "column"), room);
 	if (json_path_value(payload, path).len)
 		return path;
-	text_clear(room);
-	text_add_format(room, "payload.%s", path);
-	return json_path_value(payload, room->at).len ? room->at : NULL;
+	return is_in(payload, room, "payload", path) ? room->at : NULL;
 }
 
 const char *payload_path(const json_t *letter, struct text *room)
@@ -47,7 +67,6 @@ struct span payload_spot(const json_t *letter, struct span payload)
 /* The object around the value; without a value the row after the change, else all. */
 static struct span row_of(struct span payload, const char *path)
 {
-	static const char *const rows[] = { "after", "payload.after", "before", "payload.before" };
 	OWNED(text) parent = text_new(PATH_BYTES);
 	const char *dot = path ? strrchr(path, '.') : NULL;
 
@@ -55,7 +74,7 @@ static struct span row_of(struct span payload, const char *path)
 		text_add_span(parent, span_make(path, (size_t)(dot - path)));
 		return json_path_value(payload, parent->at);
 	}
-	for (size_t i = 0; !path && i < sizeof(rows) / sizeof(*rows); i++) {
+	for (size_t i = 0; !path && i < ROWS; i++) {
 		struct span row = json_path_value(payload, rows[i]);
 
 		if (row.len && *row.at == '{')

@@ -122,8 +122,9 @@ static void schema_title(struct view *view, struct text *out, bool *out_has_verd
 	const struct schema *schema = view->state;
 
 	(void)out_has_verdict;
-	text_add_format(out, "schema%s%s%s%s", schema->words.word[0][0] ? " of " : "", schema->words.word[0],
-	                schema->words.word[1][0] ? " " : "", schema->words.word[1]);
+	const char *table = schema->words.word[1], *of = *table && strcmp(table, "-") != 0 ? table : schema->words.word[0];
+
+	text_add_format(out, "schema%s%s", *of ? " of " : "", of);
 }
 
 static void schema_status(struct view *view, struct text *left, struct text *right)

@@ -1,0 +1,65 @@
+"""At three in the morning: from the first screen to the cause in one key, and no key that does nothing without saying so."""
+import console
+
+
+def test_enter_on_the_first_screen_is_why_and_f_the_first_bad_event():
+    with console.broken_shop() as home, console.console(home) as t:
+        t.sync()
+        assert t.picture().lines[t.row("> NEEDS YOU")].split()[3] == "shop.orders"
+        t.press("Enter")
+        t.sync()
+        lines = t.picture().lines
+        finding = home.run("why", "shop.orders", "--json").last
+        said = " letters %d   written %d" % (finding["open_letters"], finding["written"])
+        assert any(line.startswith(said) for line in lines), (said, lines)
+        row = t.row('"phone": "555-0004"')
+        at = lines[row].index('"555-0004"')
+        assert lines[row + 1].startswith(" " * at + "^" * len('"555-0004"')), lines[row:row + 2]
+        for number, step in enumerate(finding["steps"], 1):
+            assert any(":" + step["command"] in line for line in lines), (number, step, lines)
+        t.press("1")
+        t.sync()
+        assert t.picture().lines[-1].startswith(":" + finding["steps"][0]["command"]), t.picture().lines[-1]
+        t.press("Esc q f")
+        t.sync()
+        assert "letter %d of group" % finding["first"]["id"] in t.picture().lines[0], t.picture().lines[0]
+        assert "phone" in t.picture().lines[t.row(">!")]
+
+
+def test_what_means_nothing_says_so_and_is_not_in_the_help():
+    with console.broken_shop() as home, console.console(home) as t:
+        t.press("w")
+        t.sync()
+        assert "means nothing here" in t.picture().lines[-1]
+        t.press("?")
+        t.sync()
+        assert not [line for line in t.picture().lines if line[2:].startswith(("w ", "g l", "F "))], t.picture().lines
+
+
+def test_esc_never_leaves_and_a_wrong_line_is_kept():
+    with console.broken_shop() as home, console.console(home) as t:
+        t.press("Esc Esc Esc")
+        t.sync()
+        assert "q leaves" in t.picture().lines[-1]
+        t.press(":")
+        t.type("frobnicate it")
+        t.press("Enter")
+        t.sync()
+        assert "frobnicate" in t.picture().lines[-1] and "no command" in t.picture().lines[-1]
+        t.press(": Up")
+        t.sync()
+        assert t.picture().lines[-1].startswith(":frobnicate it")
+        t.press("Esc")
+        t.send(b"q")
+        assert t.wait() == 0
+
+
+def test_a_filter_that_leaves_nothing_says_so():
+    with console.broken_shop() as home, console.console(home) as t:
+        for place in ("g o", "g t", "g d", "g j", "g b"):
+            t.press(place + " /")
+            t.type("zzz")
+            t.press("Enter")
+            t.sync()
+            assert t.row("the filter leaves none; Esc takes it away"), t.picture().lines
+            t.press("Esc")
