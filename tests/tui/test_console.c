@@ -343,6 +343,18 @@ static void how_many_failed_is_said(void **state)
 	assert_string_equal(said(), "pause 3 tables: 0 done, 3 not: not now");
 }
 
+/* A mark stays on what has left the list; the act is not on it, and the menu says so. */
+static void marks_that_are_gone_are_told(void **state)
+{
+	(void)state;
+	run("tables");
+	press("* !"); /* only trouble: the one that is ok is not in the list */
+	press("a");
+	assert_shown("acts on 3 marked; 1 more are not in the list now");
+	press("Esc U a");
+	assert_shown("acts on table shop.a");
+}
+
 static void no_row_no_menu(void **state)
 {
 	(void)state;
@@ -538,6 +550,7 @@ int main(void)
 		WITH_CONSOLE(esc_leaves_them_all_alone),
 		WITH_CONSOLE(a_filter_is_never_called_all),
 		WITH_CONSOLE(how_many_failed_is_said),
+		WITH_CONSOLE(marks_that_are_gone_are_told),
 		WITH_CONSOLE(no_row_no_menu),
 		WITH_CONSOLE(only_the_exact_count_acts),
 		WITH_CONSOLE(esc_discards_nothing),

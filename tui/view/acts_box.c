@@ -183,7 +183,9 @@ static void title_of(const struct subjects *on, char *out, size_t room)
 {
 	const struct subject *first = &on->subject[0];
 
-	if (on->how != CHOSEN_ONE)
+	if (on->gone)
+		snprintf(out, room, "acts on %zu marked; %zu more are not in the list now", on->count, on->gone);
+	else if (on->how != CHOSEN_ONE)
 		snprintf(out, room, "acts on %zu %s", on->count, on->how == CHOSEN_MARKED ? "marked" : "filtered");
 	else if (first->letter)
 		snprintf(out, room, "acts on letter %lld", (long long)first->letter);

@@ -518,6 +518,7 @@ static void overview_chosen(struct view *view, struct subjects *out)
 	size_t *chosen = memory_alloc((source.count + 1) * sizeof(*chosen));
 
 	out->count = list_chosen(overview->list, &source, chosen, &out->how);
+	out->gone = out->how == CHOSEN_MARKED ? list_mark_count(overview->list) - out->count : 0;
 	out->subject = memory_zalloc((out->count + 1) * sizeof(*out->subject));
 	for (size_t i = 0; i < out->count; i++)
 		subject_of(&overview->rows[chosen[i]], &out->subject[i]);

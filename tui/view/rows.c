@@ -190,6 +190,7 @@ void rows_chosen(struct view *view, struct rows *rows, void (*subject_of)(const 
 	size_t *chosen = memory_alloc((source.count + 1) * sizeof(*chosen));
 
 	out->count = list_chosen(rows->list, &source, chosen, &out->how);
+	out->gone = out->how == CHOSEN_MARKED ? list_mark_count(rows->list) - out->count : 0;
 	out->subject = memory_zalloc((out->count + 1) * sizeof(*out->subject));
 	for (size_t i = 0; i < out->count; i++)
 		subject_of(rows->row[chosen[i]], &out->subject[i]);

@@ -36,6 +36,7 @@ struct subject {
 struct subjects {
 	struct subject *subject; /* to free() */
 	size_t count;
+	size_t gone;             /* marked, but not among the rows any more */
 	enum chosen how;
 };
 
