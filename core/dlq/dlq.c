@@ -112,6 +112,7 @@ void dlq_close(struct dlq *dlq)
 		sqlite3_finalize(dlq->statements[i]);
 	store_close(dlq->store);
 	watch_free(dlq->watch);
+	free(dlq->park_sums);
 	free(dlq->kind);
 	free(dlq->file);
 	free(dlq->identity);
@@ -125,6 +126,7 @@ const char *dlq_incarnation(struct dlq *dlq)
 
 void dlq_set_origin(struct dlq *dlq, const struct dlq_origin *origin)
 {
+	free(dlq->park_sums);
 	free(dlq->kind);
 	free(dlq->file);
 	free(dlq->identity);
@@ -188,6 +190,7 @@ void dlq_rollback(struct dlq *dlq)
 {
 	/* The origin's row may have gone with the rest. */
 	dlq->origin = 0;
+	dlq_park_forget(dlq);
 	watch_forget(dlq);
 	for (int i = 0; i < DLQ_STATEMENTS; i++)
 		sqlite3_reset(dlq->statements[i]);

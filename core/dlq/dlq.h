@@ -45,6 +45,10 @@ bool dlq_keep(struct dlq *dlq, const struct batch *batch, const struct message *
               struct error *err);
 bool dlq_park(struct dlq *dlq, const struct message *message, const char *table, const struct refusal *why,
               struct error *err);
+/* Many at once, in a transaction: between the two nothing but dlq_park is called, and what they sum up to is stored at the
+ * end. A rollback ends it too. */
+void dlq_park_begin(struct dlq *dlq);
+bool dlq_park_end(struct dlq *dlq, struct error *err);
 
 /* Parked messages in order of arrival, from `after_id` on; the message's bytes go into the batch's arena and the
  * message is added to the batch. *out_id 0: no more. */

@@ -41,7 +41,7 @@ enum dlq_statement {
 	ORIGIN_ADD, ORIGIN_FIND,
 	LETTER_FIND, LETTER_ADD, LETTER_AGAIN, LETTER_CHANGE, LETTER_SET_STATE, LETTER_COUNT, BODY_ADD,
 	GROUP_FIND, GROUP_LAST, GROUP_ADD, GROUP_HAS_KEY, GROUP_GREW, GROUP_SHRANK,
-	PARK_ADD, PARK_NEXT, PARK_NEXT_ANY, PARK_FORGET, PARK_DONE, PARK_SUM,
+	PARK_ADD, PARK_SUM_ADD, PARK_NEXT, PARK_NEXT_ANY, PARK_FORGET, PARK_DONE, PARK_SUM,
 	LIST_ALL, LIST_GROUP, LIST_ALL_BACK, LIST_GROUP_BACK, LIST_ONE, LIST_FIRST, LIST_BODY, LIST_GROUPS, LIST_GROUP_STATES,
 	LIST_GROUP_LATE,
 	COUNT_STATES, TROUBLES,
@@ -57,6 +57,12 @@ enum dlq_statement {
 extern const struct store_kind dlq_kind;
 extern const char *const dlq_sql[DLQ_STATEMENTS];
 
+/* What is being parked of a table; see dlq_park_begin. */
+struct park_sum {
+	const char *table; /* lent until dlq_park_end */
+	uint64_t count, bytes;
+};
+
 struct dlq {
 	struct store *store;
 	sqlite3_stmt *statements[DLQ_STATEMENTS]; /* prepared at first use */
@@ -65,6 +71,9 @@ struct dlq {
 	size_t identity_len;
 	int64_t origin;                           /* row of the origin, 0: not looked up in this transaction */
 	struct dlq_watch *watch;                  /* NULL: nobody listens */
+	bool is_parking;                /* triggers are off */
+	struct park_sum *park_sums;
+	size_t park_sum_count;
 };
 
 /* What this transaction will tell when it commits (dlq_watch.c). */
@@ -147,5 +156,8 @@ void letter_json(struct text *out, sqlite3_stmt *row, const struct dlq_filter *f
 void letter_payload_json(struct text *out, struct span body, bool is_null, bool is_head);
 struct text *letter_envelope(sqlite3_stmt *row);
 bool dlq_json_is_whole(struct dlq *dlq, const struct text *out, struct error *err);
+
+/* Triggers are on again, and what was summed up is forgotten. */
+void dlq_park_forget(struct dlq *dlq);
 
 #endif

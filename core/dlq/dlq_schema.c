@@ -124,6 +124,8 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[PARK_ADD] = "INSERT INTO parked (origin, place, line, tbl, stage, code, message, col, path, message_id, publish,"
 	             " ordering_key, attrs, size, sha256, is_null, is_big, received, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6,"
 	             " ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19) ON CONFLICT (origin, place) DO NOTHING",
+	[PARK_SUM_ADD] = "INSERT INTO parked_sums VALUES (?1, ?2, ?3)"
+	                 " ON CONFLICT DO UPDATE SET count = count + ?2, bytes = bytes + ?3",
 	[PARK_NEXT] = "SELECT " PARKED_COLUMNS "WHERE tbl = ?2 AND id > ?1 ORDER BY id LIMIT 1",
 	[PARK_NEXT_ANY] = "SELECT " PARKED_COLUMNS "WHERE id > ?1 AND tbl NOT IN (SELECT tbl FROM paused) ORDER BY id LIMIT 1",
 	[PARK_FORGET] = "DELETE FROM parked WHERE place >= ?2 AND origin = (SELECT id FROM origins WHERE identity = ?1)",

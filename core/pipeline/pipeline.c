@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #define REMEMBER_MS 1000
+#define PARK_MANY 100 /* messages, from which on their sums are stored together */
 
 const char *pipeline_dataset(const struct job_options *options)
 {
@@ -139,20 +140,34 @@ static bool park_has_room(struct pipeline *p, struct error *err)
 	            count, p->options->park_bytes);
 }
 
-static bool store_message(struct pipeline *p, const struct batch *batch, struct message *message, bool *is_open,
-                          bool *any_parked, struct error *err)
+/* A letter is kept; what is to be parked is counted. */
+static bool store_letter(struct pipeline *p, const struct batch *batch, struct message *message, bool *is_open,
+                         size_t *parked, struct error *err)
 {
-	const char *table = pipeline_table_name(p, message->table);
 	bool letter = is_letter(batch, message);
-	const struct refusal *parked = letter ? NULL : pipeline_why_parked(batch, message);
 
-	if (!letter && !parked)
+	if (!letter && !pipeline_why_parked(batch, message))
 		return true;
 	if (!*is_open && !dlq_begin(p->dlq, err))
 		return false;
 	*is_open = true;
-	*any_parked = *any_parked || !letter;
-	return letter ? dlq_keep(p->dlq, batch, message, table, err) : dlq_park(p->dlq, message, table, parked, err);
+	*parked += !letter;
+	return !letter || dlq_keep(p->dlq, batch, message, pipeline_table_name(p, message->table), err);
+}
+
+static bool store_parked(struct pipeline *p, const struct batch *batch, size_t count, struct error *err)
+{
+	bool is_many = count >= PARK_MANY, is_fine = true;
+
+	if (is_many)
+		dlq_park_begin(p->dlq);
+	for (size_t i = 0; is_fine && count && i < batch->message_count; i++) {
+		struct message *message = &batch->messages[i];
+		const struct refusal *why = is_letter(batch, message) ? NULL : pipeline_why_parked(batch, message);
+
+		is_fine = !why || dlq_park(p->dlq, message, pipeline_table_name(p, message->table), why, err);
+	}
+	return is_fine && (!is_many || dlq_park_end(p->dlq, err));
 }
 
 bool pipeline_store_timeline(struct pipeline *p, const struct batch *batch, struct error *err)
@@ -196,11 +211,13 @@ static bool store_changes(struct pipeline *p, const struct batch *batch, bool *i
  * between the two a message is met again and stored once; it can never be forgotten. */
 static bool store_letters(struct pipeline *p, struct batch *batch, struct error *err)
 {
-	bool is_open = false, any_parked = false, is_fine = true;
+	bool is_open = false, is_fine = true;
+	size_t parked = 0;
 
 	for (size_t i = 0; is_fine && i < batch->message_count; i++)
-		is_fine = store_message(p, batch, &batch->messages[i], &is_open, &any_parked, err);
-	is_fine = is_fine && store_changes(p, batch, &is_open, err) && (!any_parked || park_has_room(p, err));
+		is_fine = store_letter(p, batch, &batch->messages[i], &is_open, &parked, err);
+	is_fine = is_fine && store_parked(p, batch, parked, err) && store_changes(p, batch, &is_open, err) &&
+	          (!parked || park_has_room(p, err));
 	if (!is_open)
 		return is_fine;
 	crash_point(letters_written);
@@ -209,7 +226,7 @@ static bool store_letters(struct pipeline *p, struct batch *batch, struct error 
 		return because(err, "storing dead letters of batch %" PRIu64, batch->number);
 	}
 	crash_point(letters_committed);
-	if (any_parked)
+	if (parked)
 		crash_point(parked_committed);
 	return true;
 }

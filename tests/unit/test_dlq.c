@@ -756,6 +756,51 @@ static void parked_messages_come_back_in_order(void **state)
 	assert_int_equal(bytes, 1);
 }
 
+static void check_parked(struct place *place, const char *table, uint64_t count_is, uint64_t bytes_are)
+{
+	struct error err = { 0 };
+	uint64_t count, bytes;
+
+	assert_true(dlq_parked(place->dlq, table, &count, &bytes, &err));
+	assert_int_equal(count, count_is);
+	assert_int_equal(bytes, bytes_are);
+}
+
+/* Sums that are stored at the end are those that are stored message by message, also behind a rollback. */
+static void many_parked_messages_are_summed_up_once(void **state)
+{
+	static const struct refusal why = { "write", "paused", "the table is paused", { NULL, 0 }, { NULL, 0 } };
+	static const char *const tables[] = { "shop.orders", "shop.other" };
+	struct place *place = *state;
+	struct error err = { 0 };
+
+	for (int round = 0; round < 2; round++) {
+		assert_true(dlq_begin(place->dlq, &err));
+		dlq_park_begin(place->dlq);
+		for (uint64_t i = 0; i < 9; i++) {
+			struct message *m = message_at(place, 100 + i, SPAN("{}"), NULL);
+
+			assert_true(dlq_park(place->dlq, m, tables[i % 3 == 0], &why, &err));
+			assert_true(dlq_park(place->dlq, m, tables[i % 3 == 0], &why, &err));
+		}
+		if (round == 0) {
+			dlq_rollback(place->dlq);
+			check_parked(place, NULL, 0, 0);
+			continue;
+		}
+		assert_true(dlq_park_end(place->dlq, &err));
+		check_parked(place, NULL, 9, 18);
+		assert_true(dlq_commit(place->dlq, &err));
+	}
+	check_parked(place, "shop.orders", 6, 12);
+	assert_true(dlq_begin(place->dlq, &err));
+	assert_true(dlq_park(place->dlq, message_at(place, 200, SPAN("one"), NULL), "shop.orders", &why, &err));
+	assert_true(dlq_unpark_done(place->dlq, 1, &err));
+	assert_true(dlq_commit(place->dlq, &err));
+	check_parked(place, "shop.orders", 7, 15);
+	check_parked(place, "shop.other", 2, 4);
+}
+
 static void parked_message_that_is_refused_later_keeps_its_origin(void **state)
 {
 	struct place *place = *state;
@@ -984,6 +1029,7 @@ int main(void)
 		TEST(key_change_names_the_refused_half),
 		TEST(newer_is_asked_only_where_it_can_be_known),
 		TEST(parked_messages_come_back_in_order),
+		TEST(many_parked_messages_are_summed_up_once),
 		TEST(parked_message_that_is_refused_later_keeps_its_origin),
 		TEST(long_list_is_complete_and_ascending),
 		TEST(stream_that_invents_columns_makes_no_group_a_letter),
