@@ -175,3 +175,25 @@ def test_a_full_disk_is_what_it_waits_for():
             home.end_engine()
             time.sleep(0.2)
             subprocess.run(["umount", "-l", disk], check=False)
+
+
+def test_why_counts_as_tables_does_and_gives_steps_that_run():
+    with weir.Home() as home:
+        rows = [weir.event({"id": i, "n": i, **({"phone": "5"} if i % 4 == 0 else {})}, lsn=100 + i) for i in range(8)]
+        home.write("schema.json", json.dumps({"t": {"primary_key": ["id"], "columns": {
+            "id": {"bigquery": "INT64"}, "n": {"bigquery": "INT64"}}}}))
+        home.replicate(home.write("feed", weir.feed(rows, weir.id_key)), expect=1, sourceSchema=home.file("schema.json"),
+                       schemaChanges="reject")
+        finding = home.run("why", "t", "--json").last
+        table = next(t for t in home.run("tables", "--json").lines if t["table"] == "shop.t")
+        assert finding["open_letters"] == 2 and finding["column"] == "phone", finding
+        for member in ("open_letters", "received", "written", "filtered", "dead_lettered", "parked", "column"):
+            assert finding[member] == table[member], (member, finding, table)
+        group = home.run("dlq", "groups", "--json").last
+        assert group["last_minute"] == group["count"] == 2, group
+        steps = [step["command"] for step in finding["steps"]]
+        assert steps[0] == "job set shop schemaChanges=add" and [s["lossy"] for s in finding["steps"]].count(True) == 1, finding
+        assert home.run(*steps[0].split()).code == 0
+        replay = next(command for command in steps if command.startswith("dlq replay"))
+        assert home.run(*replay.split(), "--yes", "--why", "columns are taken now").code == 0
+        assert home.run("why", "t", "--json").last["steps"] == [], home.run("why", "t", "--json")

@@ -3,6 +3,7 @@
 
 #define LINE_BYTES 4096
 #define WHO_COLS 8
+#define CHANGE_LINES 4 /* a change is two lines, and one may have failed */
 
 /* What came of an act; nothing where it simply was done. */
 static void end_add(const json_t *line, struct text *out)
@@ -15,6 +16,18 @@ static void end_add(const json_t *line, struct text *out)
 		text_add_format(out, ": done, exit %d", (int)member_int(line, "exit"));
 	else if (strcmp(phase, "after") != 0)
 		text_add_format(out, ": %s: %s: %s", phase, member_text(line, "code"), member_text(line, "message"));
+}
+
+/* "set shop schemaChanges: add -> reject", where one setting was changed. False: it is something else. */
+static bool setting_add(const json_t *line, const char *before, const char *after, struct text *out)
+{
+	size_t name = strcspn(before, ":");
+
+	if (strcmp(member_text(line, "what"), "job set") != 0 || before[name] != ':' || strncmp(before, after, name + 1) != 0 ||
+	    strchr(before, '\n') || strchr(after, '\n'))
+		return false;
+	text_add_format(out, "set %s %s ->%s", member_text(line, "job"), before, after + name + 1);
+	return true;
 }
 
 void journal_sentence(const json_t *line, struct text *out)
@@ -30,7 +43,10 @@ void journal_sentence(const json_t *line, struct text *out)
 		text_add_format(out, is_note ? "%s%s\"%s\"" : "%s%s%s", named, *named ? ": " : "", member_text(line, "text"));
 		return;
 	}
-	text_add(out, member_text(line, "text"));
+	if (!setting_add(line, before, after, out))
+		text_add(out, member_text(line, "text"));
+	else
+		before = after = "";
 	if (*before || *after)
 		text_add_format(out, " (%s -> %s)", *before ? before : "nothing", *after ? after : "nothing");
 	if (*member_text(line, "why"))
@@ -50,10 +66,35 @@ static void line_draw(const struct console *console, const json_t *line, struct 
 	draw_field(area, row, 8 + WHO_COLS, area.cols - 8 - WHO_COLS, -1, console_role(console, ROLE_text), text_span(what));
 }
 
-void journal_draw(struct console *console, const char *job, int lines, struct area area)
+/* The newest change of the job's settings: the likely cause of its trouble. NULL: none, or not known yet. */
+static const json_t *change_of(struct console *console, const char *job)
+{
+	json_t *args;
+	const json_t *lines;
+
+	if (!*job)
+		return NULL;
+	args = json_pack("{s:s, s:s, s:i}", "job", job, "what", "job set", "limit", CHANGE_LINES);
+	lines = model_ask(console_model(console), LANE_LOOK, "journal", args, "journal")->lines;
+	for (size_t i = json_array_size(lines); i > 0; i--) {
+		const json_t *line = json_array_get(lines, i - 1);
+
+		if (!member_bool(line, "ended") && json_object_get(line, "change"))
+			return line;
+	}
+	return NULL;
+}
+
+static bool is_same(const json_t *a, const json_t *b)
+{
+	return strcmp(member_text(a, "time"), member_text(b, "time")) == 0;
+}
+
+void journal_draw(struct console *console, const char *job, const char *troubled, int lines, struct area area)
 {
 	json_t *args = json_pack("{s:i}", "limit", lines);
 	const struct answer *answer;
+	const json_t *change;
 	int row = 1;
 
 	if (area.rows < 2) {
@@ -62,11 +103,17 @@ void journal_draw(struct console *console, const char *job, int lines, struct ar
 	}
 	if (*job)
 		json_object_set_new(args, "job", json_string(job));
+	change = change_of(console, troubled);
 	answer = model_ask(console_model(console), LANE_LOOK, "journal", args, "journal");
 	draw_rule(area, 0, "journal", "g j");
 	for (size_t i = json_array_size(answer->lines); i > 0 && row < area.rows; i--) {
-		/* An act that has ended is told by its end. */
-		if (!member_bool(json_array_get(answer->lines, i - 1), "ended"))
-			line_draw(console, json_array_get(answer->lines, i - 1), area, row++);
+		const json_t *line = json_array_get(answer->lines, i - 1);
+		bool is_last = row == area.rows - 1;
+
+		if (member_bool(line, "ended")) /* an act that has ended is told by its end */
+			continue;
+		if (change && is_same(change, line))
+			change = NULL;
+		line_draw(console, is_last && change ? change : line, area, row++);
 	}
 }

@@ -407,6 +407,14 @@ static void draw_nothing(struct view *view, struct area area)
 		draw_text(area, 1, 1, ROLE_text, "1  :job create FILE    makes a job from a file (weir-job(5))");
 }
 
+/* The worst job, if it needs somebody; jobs come worst first. */
+static const char *troubled_job(const struct overview *overview)
+{
+	const json_t *job = overview->count ? overview->rows[0].job : NULL;
+
+	return strcmp(member_text(job, "worst"), "needs you") == 0 ? member_text(job, "job") : "";
+}
+
 static void overview_draw(struct view *view, struct area area)
 {
 	struct overview *overview = view->state;
@@ -434,7 +442,7 @@ static void overview_draw(struct view *view, struct area area)
 	rest = area_part(area, head + rows, 0, area.rows - head - rows, area.cols);
 	if (area.canvas->cols >= PREVIEW_COLS && area.canvas->rows >= PREVIEW_ROWS)
 		preview = draw_preview(view, selected(view), rest);
-	journal_draw(view->console, "", JOURNAL_LINES, area_part(rest, preview, 0, rest.rows - preview, rest.cols));
+	journal_draw(view->console, "", troubled_job(overview), JOURNAL_LINES, area_part(rest, preview, 0, rest.rows - preview, rest.cols));
 }
 
 static void overview_title(struct view *view, struct text *out, bool *out_has_verdict)
