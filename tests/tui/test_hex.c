@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 #undef fail
@@ -107,9 +108,25 @@ static void a_search_goes_on_and_round(void **state)
 	assert_false(hex_search(&hex, SPAN("one two one and more")));
 }
 
+static void where_it_is_narrow_a_row_has_eight_bytes_and_the_place_stays(void **state)
+{
+	struct canvas *canvas = canvas_new(4, 60);
+	OWNED(text) screen = text_new(1u << 16);
+
+	(void)state;
+	hex_point(&hex, 0x141, 0x143);
+	assert_int_equal(hex.top, 0x14 - 4);
+	hex_draw(&hex, area_whole(canvas));
+	assert_int_equal(hex.top, 2 * (0x14 - 4));
+	canvas_text(canvas, screen);
+	assert_non_null(strstr(screen->at, " 000100 00 01 02 03 04 05 06 07    ........\n 000108"));
+	canvas_free(canvas);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(where_it_is_narrow_a_row_has_eight_bytes_and_the_place_stays, begin),
 		cmocka_unit_test_setup(bytes_are_offset_hex_and_text, begin),
 		cmocka_unit_test_setup(it_scrolls_to_its_ends_and_no_further, begin),
 		cmocka_unit_test_setup(nothing_has_no_rows, begin),

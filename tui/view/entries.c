@@ -95,12 +95,17 @@ static void draw_pane(const json_t *row, struct area area)
 	const json_t *source = json_object_get(row, "source");
 	OWNED(text) title = text_new(LINE_BYTES);
 	OWNED(text) where = text_new(LINE_BYTES);
+	OWNED(text) what = text_new(LINE_BYTES);
 
 	text_add_format(title, "letter %" PRId64, member_int(row, "id"));
 	draw_rule(area, 0, title->at, "Enter opens it");
 	draw_field(area, 1, 1, area.cols - 2, -1, ROLE_error, span_of(member_text(row, "message")));
-	draw_format(area, 2, 1, ROLE_text, "%s  table %s  column %s  path %s", member_text(row, "code"), member_text(row, "table"),
-	            member_text(row, "column"), member_text(row, "path"));
+	text_add_format(what, "%s  table %s", member_text(row, "code"), member_text(row, "table"));
+	if (*member_text(row, "column"))
+		text_add_format(what, "  column %s", member_text(row, "column"));
+	if (*member_text(row, "path"))
+		text_add_format(what, "  path %s", member_text(row, "path"));
+	draw_span(area, 2, 1, ROLE_text, text_span(what));
 	if (member_int(source, "line"))
 		text_add_format(where, "line %" PRId64 "  ", member_int(source, "line"));
 	text_add_format(where, "message %s", member_text(source, "message_id"));

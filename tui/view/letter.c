@@ -17,8 +17,6 @@
 #include <stdlib.h>
 
 #define LINE_BYTES 8192
-#define HEX_ROW 16
-#define HEX_ABOVE 4 /* rows before what is pointed at */
 #define SIDE_COLS 100 /* from here on, why it is here stands beside the payload */
 
 enum page { PAGE_PAYLOAD, PAGE_RAW, PAGE_WHY, PAGES };
@@ -85,9 +83,8 @@ static void payload_take(struct view *view)
 	json_decref(letter->payload);
 	letter->payload = json_loadb(letter->hex.bytes.at, letter->hex.bytes.len, JSON_ALLOW_NUL, NULL);
 	spot = payload_spot(shown, letter->hex.bytes);
-	letter->hex.from = spot.len ? (size_t)(spot.at - letter->hex.bytes.at) : 0;
-	letter->hex.to = letter->hex.from + spot.len;
-	letter->hex.top = letter->hex.from / HEX_ROW > HEX_ABOVE ? letter->hex.from / HEX_ROW - HEX_ABOVE : 0;
+	hex_point(&letter->hex, spot.len ? (size_t)(spot.at - letter->hex.bytes.at) : 0,
+	          spot.len ? (size_t)(spot.at - letter->hex.bytes.at) + spot.len : 0);
 	path = payload_path(shown, room);
 	tree_set(letter->tree, letter->payload, path ? path : member_text(shown, "path"));
 	if (!letter->payload && !letter->is_page_chosen)
