@@ -160,4 +160,5 @@ def test_sizes_change_at_random_while_something_is_typed():
                         t.sync()
                         typed += letter
                 t.resize(80, 24)
-                assert typed in row(t.picture().lines), (opening, typed, t.picture().lines)
+                # A field shows the end of what is longer than it is.
+                assert typed[-30:] in row(t.picture().lines), (opening, typed, t.picture().lines)

@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/clean.h"
 #include "prompt/prompt.h"
+#include "term/cells.h"
 #include "view/box.h"
 
 #include <ctype.h>
@@ -78,6 +79,17 @@ static void confirm_count(struct box *box)
 	snprintf(box->title, sizeof(box->title), "discard %lld dead letter%s", (long long)total, total == 1 ? "" : "s");
 }
 
+/* The end of a text that is longer than its field: there it is typed. */
+static const char *end_of(const char *typed, int width)
+{
+	while (*typed && cells_width(span_of(typed)) > width) {
+		do
+			typed++;
+		while (((unsigned char)*typed & 0xc0) == 0x80);
+	}
+	return typed;
+}
+
 static void draw_field_of(const struct confirm *confirm, struct area area, int row, int field, const char *label)
 {
 	const char *typed = confirm->typed[field];
@@ -88,7 +100,8 @@ static void draw_field_of(const struct confirm *confirm, struct area area, int r
 	draw_text(area, row, at - 1, ROLE_popup, "[");
 	draw_blank(area, row, at, width, field == confirm->field ? ROLE_field_focus : ROLE_field);
 	int taken = draw_text(area_part(area, row, at, 1, width - 1), 0, 0,
-	                      is_bad ? ROLE_field_error : field == confirm->field ? ROLE_field_focus : ROLE_field, typed);
+	                      is_bad ? ROLE_field_error : field == confirm->field ? ROLE_field_focus : ROLE_field,
+	                      end_of(typed, width - 1));
 	draw_text(area, row, at + width, ROLE_popup, "]");
 	if (field == confirm->field)
 		cursor_put(area, row, at + taken);
