@@ -141,11 +141,14 @@ static void draw_spot(const struct letter *letter, const json_t *shown, struct a
 {
 	const struct hex *hex = &letter->hex;
 	OWNED(text) line = text_new(LINE_BYTES);
+	OWNED(text) room = text_new(LINE_BYTES);
+	const char *path;
 	char title[32];
 
 	snprintf(title, sizeof(title), "at %06zx", hex->from);
 	draw_rule(area, 0, title, "");
-	text_add_format(line, "%s  bytes %zu-%zu of %" PRId64 ": ", member_text(shown, "path"), hex->from, hex->to - 1,
+	path = payload_path(shown, room);
+	text_add_format(line, "%s  bytes %zu-%zu of %" PRId64 ": ", path ? path : "", hex->from, hex->to - 1,
 	                member_int(shown, "bytes"));
 	text_add_span(line, span_make(hex->bytes.at + hex->from, hex->to - hex->from));
 	draw_field(area, 1, 1, area.cols - 2, -1, ROLE_text, text_span(line));
@@ -362,11 +365,15 @@ static void letter_status(struct view *view, struct text *left, struct text *rig
 
 static const enum action_id *letter_hints(struct view *view)
 {
-	static const enum action_id hints[] = { ACTION_pane_next, ACTION_next, ACTION_previous, ACTION_fold, ACTION_acts,
-		                                ACTION_explain, ACTIONS };
+	static const enum action_id payload[] = { ACTION_pane_next, ACTION_next,    ACTION_previous, ACTION_fold,
+		                                  ACTION_acts,      ACTION_explain, ACTIONS };
+	static const enum action_id raw[] = { ACTION_pane_next, ACTION_wide, ACTION_next, ACTION_previous,
+		                              ACTION_acts,      ACTION_copy, ACTIONS };
+	static const enum action_id why[] = { ACTION_pane_next, ACTION_next, ACTION_previous, ACTION_acts,
+		                              ACTION_explain,   ACTION_copy, ACTIONS };
+	static const enum action_id *const hints[] = { [PAGE_PAYLOAD] = payload, [PAGE_RAW] = raw, [PAGE_WHY] = why };
 
-	(void)view;
-	return hints;
+	return hints[((struct letter *)view->state)->page];
 }
 
 static const char *letter_hint_word(struct view *view, enum action_id action)
@@ -374,8 +381,13 @@ static const char *letter_hint_word(struct view *view, enum action_id action)
 	const struct letter *letter = view->state;
 	static const char *const pages[] = { [PAGE_PAYLOAD] = "raw", [PAGE_RAW] = "why", [PAGE_WHY] = "payload" };
 
-	return action == ACTION_pane_next ? pages[letter->page] : action == ACTION_next     ? "next letter" :
-	       action == ACTION_previous  ? "last letter"       : NULL;
+	switch ((int)action) {
+	case ACTION_pane_next: return pages[letter->page];
+	case ACTION_next: return "next letter";
+	case ACTION_previous: return "last letter";
+	case ACTION_wide: return letter->is_text ? "hex" : "text";
+	default: return NULL;
+	}
 }
 
 static bool letter_subject(struct view *view, struct subject *out)
