@@ -3,6 +3,7 @@ import base64
 import re
 
 import console
+from lists import line, steps
 
 
 def job(home, name="shop"):
@@ -30,20 +31,6 @@ def last(home):
 def assert_done(home, what, **args):
     """The newest act of the journal is this one with these arguments, and it went well."""
     assert last(home) == (what, args, 0), last(home)
-
-
-def steps(t, names):
-    """Keys by a person who looks before the next one: what a key acts on is there."""
-    t.sync()
-    for name in names.split():
-        t.press(name)
-
-
-def line(t, text):
-    """A line typed after `:`."""
-    steps(t, ":")
-    t.type(text)
-    steps(t, "Enter")
 
 
 def running_shop(home):

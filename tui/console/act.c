@@ -129,10 +129,13 @@ static void open_filter(struct console *console)
 {
 	struct view *view = console_view(console);
 
-	if (view->ops->filter)
-		prompt_open(console->prompt, PROMPT_FILTER, view->ops->filter_text ? view->ops->filter_text(view) : "");
-	else
+	if (!view->ops->filter) {
 		console_say(console, "nothing here to filter or search");
+		return;
+	}
+	free(console->filter_was);
+	console->filter_was = strdup(view->ops->filter_text ? view->ops->filter_text(view) : "");
+	prompt_open(console->prompt, PROMPT_FILTER, console->filter_was);
 }
 
 static void leave_or_back(struct console *console)

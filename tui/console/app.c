@@ -331,6 +331,7 @@ static void console_end(struct console *console, bool has_begun)
 	stack_free(console);
 	term_close(console->term, text_span(farewell));
 	matches_clear(&console->matches);
+	free(console->filter_was);
 	prompt_free(console->prompt);
 	input_free(console->input);
 	model_free(console->model);

@@ -35,6 +35,7 @@ struct console {
 	struct prompt *prompt;
 	struct matches matches;
 	size_t match_at;
+	char *filter_was;      /* when the prompt for it was opened */
 	struct canvas *canvas;
 
 	struct view *views[VIEWS_KEPT]; /* history; views[at] is shown */

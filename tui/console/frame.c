@@ -7,6 +7,7 @@
 #define ROWS_LEAST 16
 #define COLS_LEAST 60
 #define BOX_COLS_LEAST 40
+#define FILTER_COLS_MIN 8
 #define LINE_BYTES 2048
 #define HINTS_MOST 8
 
@@ -45,6 +46,34 @@ static void marks_add(const struct console *console, struct text *out)
 		text_add(out, "READ-ONLY  ");
 }
 
+/* What the list is filtered by, until Esc takes it away; not where the view's own title says it. */
+static void draw_filter(struct view *view, struct area area, int at, int room, const struct text *title)
+{
+	const char *filter = view->ops->filter_text ? view->ops->filter_text(view) : "";
+
+	if (!*filter || strstr(title->at, filter) || room - at < FILTER_COLS_MIN)
+		return;
+	draw_text(area, 0, at, ROLE_title, "/");
+	draw_field(area, 0, at + 1, room - at - 1, -1, ROLE_title, span_of(filter));
+}
+
+/* Facts stand two blanks apart, the best first: what has no room leaves whole, but for the place itself. */
+static struct span title_fitting(struct span title, size_t kept, int room)
+{
+	while (cells_width(title) > room) {
+		size_t cut = 0;
+
+		for (size_t at = kept; at + 1 < title.len; at++) {
+			if (title.at[at] == ' ' && title.at[at + 1] == ' ')
+				cut = at;
+		}
+		if (!cut)
+			return title;
+		title.len = cut;
+	}
+	return title;
+}
+
 static void draw_title(struct console *console, struct area area, const struct totals *totals)
 {
 	struct view *view = console_view(console);
@@ -54,21 +83,26 @@ static void draw_title(struct console *console, struct area area, const struct t
 	enum role role = totals_role(totals);
 
 	text_add_format(left, "weir  %s  ", console->name);
+	size_t kept = left->len;
+
 	view->ops->title(view, left, &has_verdict);
 	marks_add(console, right);
 	clock_add(console, totals, right);
 	int room = area.cols - cells_width(text_span(right)) - 1;
-	int col = draw_field(area_part(area, 0, 0, 1, room), 0, 0, room, -1, ROLE_title, text_span(left));
+	struct span title = has_verdict ? text_span(left) : title_fitting(text_span(left), kept, room);
+	int at = cells_width(title) + 2;
 
-	(void)col;
+	draw_field(area_part(area, 0, 0, 1, room), 0, 0, room, -1, ROLE_title, title);
 	if (!has_verdict) {
 		OWNED(text) verdict = text_new(LINE_BYTES);
-		int at = cells_width(text_span(left)) + 2;
 
 		totals_verdict(totals, false, verdict);
-		if (at + cells_width(text_span(verdict)) <= room)
+		if (at + cells_width(text_span(verdict)) <= room) {
 			draw_span(area, 0, at, role, text_span(verdict));
+			at += cells_width(text_span(verdict)) + 2;
+		}
 	}
+	draw_filter(view, area, at, room, left);
 	draw_span(area, 0, area.cols - cells_width(text_span(right)), ROLE_title, text_span(right));
 }
 

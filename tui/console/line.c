@@ -76,10 +76,13 @@ static void line_entered(struct console *console)
 	matches_clear(&console->matches);
 	if (kind == PROMPT_FILTER) {
 		struct view *view = console_view(console);
-		struct error err = { 0 };
+		struct error err = { 0 }, none = { 0 };
 
-		if (!view->ops->filter(view, line, true, &err))
+		/* What was typed up to the mistake is no filter that anybody asked for: the last one that was taken is. */
+		if (!view->ops->filter(view, line, true, &err)) {
+			view->ops->filter(view, console->filter_was, true, &none);
 			console_complain(console, &err);
+		}
 	} else if (*line) {
 		console_run(console, line);
 	}

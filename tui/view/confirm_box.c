@@ -217,7 +217,8 @@ static enum box_fate confirm_key(struct box *box, const struct key_event *event)
 
 static void confirm_hints(const struct box *box, struct text *out)
 {
-	text_add_format(out, "Enter %s  Tab field  Esc leave, nothing done", box->title);
+	(void)box;
+	text_add(out, "Enter do it  Tab field  Esc leave, nothing done");
 }
 
 static void confirm_close(struct box *box)

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 
+#define COLS_WITH_TABLES 80 /* narrower, the title has no room for the word */
 #define LINE_BYTES 2048
 #define TABLES_LEAST 5 /* heads and four rows */
 
@@ -297,7 +298,8 @@ static void job_title(struct view *view, struct text *out, bool *out_has_verdict
 		bad += !is_fine(row);
 	text_add_format(out, "job %s  %s", view->argument, state_column(member_text(job, "worst")));
 	if (bad)
-		text_add_format(out, ": %zu of %zu tables not ok", bad, json_array_size(json_object_get(job, "tables")));
+		text_add_format(out, ": %zu of %zu %snot ok", bad, json_array_size(json_object_get(job, "tables")),
+		                console_cols(view->console) < COLS_WITH_TABLES ? "" : "tables ");
 	*out_has_verdict = true;
 }
 
