@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "bench/bench_private.h"
+#include "control/control.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -18,6 +19,8 @@
 #define HTOP_QUIET_S 0.3   /* it does not say when its first screen is whole: the last byte before so much silence */
 #define HTOP_WAIT_S 5.0
 #define MANY_JOBS 20
+#define STEP_S 0.25        /* a growing feed gets its lines in such steps */
+#define LINES_A_STEP 25
 #define KIB_A_MIB 1024.0
 
 struct rest {
@@ -26,7 +29,7 @@ struct rest {
 
 struct looked {
 	struct rest one, many, idle, htop;
-	double start_ms, key_ms, htop_start_ms;
+	double start_ms, key_ms, busy_ms, busy_key_ms, htop_start_ms;
 	bool has_htop;
 };
 
@@ -90,18 +93,48 @@ static double busy_s(pid_t pid)
 	return ns ? (double)ns / 1e9 : bench_cpu_of_s(pid);
 }
 
-static bool rest_measure(const struct bench *bench, struct bench_terminal *terminal, struct rest *out, struct error *err)
+/* A feed that grows while it is looked at. */
+struct growing {
+	const struct bench_row *row;
+	struct bench_job job;
+	uint64_t next;
+};
+
+/* Reads what the program sends. `growing` may be NULL. */
+static bool look_on(struct bench *bench, struct bench_terminal *terminal, double seconds, struct growing *growing,
+                    struct error *err)
 {
-	double begun_s, cpu_s, ignored, took_s;
+	double until_s = bench_now_s() + seconds, ignored;
+
+	while (bench_now_s() < until_s) {
+		struct bench_lines lines = { .count = LINES_A_STEP };
+		double left_s = until_s - bench_now_s();
+
+		if (growing) {
+			lines.first = growing->next;
+			growing->next += LINES_A_STEP;
+			if (!bench_job_feed(bench, growing->row, &growing->job, &lines, err))
+				return false;
+		}
+		if (!bench_terminal_read(bench, terminal, left_s < STEP_S ? left_s : STEP_S, 0, &ignored, err))
+			return false;
+	}
+	return true;
+}
+
+static bool rest_measure(struct bench *bench, struct bench_terminal *terminal, struct growing *growing, struct rest *out,
+                         struct error *err)
+{
+	double begun_s, cpu_s, took_s;
 	char path[64];
 	uint64_t bytes;
 
-	if (!bench_terminal_read(bench, terminal, SETTLE_S, 0, &ignored, err))
+	if (!look_on(bench, terminal, SETTLE_S, growing, err))
 		return false;
 	begun_s = bench_now_s();
 	cpu_s = busy_s(terminal->pid);
 	bytes = terminal->bytes;
-	if (!bench_terminal_read(bench, terminal, MEASURE_S, 0, &ignored, err))
+	if (!look_on(bench, terminal, MEASURE_S, growing, err))
 		return false;
 	took_s = bench_now_s() - begun_s;
 	out->percent = 100 * (busy_s(terminal->pid) - cpu_s) / took_s;
@@ -112,7 +145,7 @@ static bool rest_measure(const struct bench *bench, struct bench_terminal *termi
 }
 
 /* The console at rest on its first screen. */
-static bool console_rest(const struct bench *bench, char *weir, struct rest *out, struct error *err)
+static bool console_rest(struct bench *bench, char *weir, struct growing *growing, struct rest *out, struct error *err)
 {
 	char *arguments[] = { weir, NULL };
 	struct bench_terminal terminal;
@@ -120,13 +153,14 @@ static bool console_rest(const struct bench *bench, char *weir, struct rest *out
 
 	if (!bench_terminal_open(bench, arguments, &terminal, err))
 		return false;
-	is_fine = bench_terminal_sync(&terminal, err) && rest_measure(bench, &terminal, out, err);
+	is_fine = bench_terminal_sync(&terminal, err) && rest_measure(bench, &terminal, growing, out, err);
 	bench_terminal_close(&terminal);
 	return is_fine;
 }
 
 /* From the start of the program until its first screen is drawn from the engine's answers; then from keys to paint. */
-static bool console_starts(const struct bench *bench, char *weir, struct looked *looked, struct error *err)
+static bool console_starts(const struct bench *bench, char *weir, double *out_start_ms, double *out_key_ms,
+                           struct error *err)
 {
 	char *arguments[] = { weir, NULL };
 	double starts[STARTS], keys[KEYS];
@@ -151,12 +185,12 @@ static bool console_starts(const struct bench *bench, char *weir, struct looked 
 	}
 	if (!is_fine)
 		return false;
-	looked->start_ms = median(starts, STARTS);
-	looked->key_ms = median(keys, KEYS);
+	*out_start_ms = median(starts, STARTS);
+	*out_key_ms = median(keys, KEYS);
 	return true;
 }
 
-static bool htop_look(const struct bench *bench, struct looked *looked, struct error *err)
+static bool htop_look(struct bench *bench, struct looked *looked, struct error *err)
 {
 	char *htop = htop_path(), delay[] = "-d", second[] = "10";
 	char *arguments[] = { htop, delay, second, NULL };
@@ -172,7 +206,7 @@ static bool htop_look(const struct bench *bench, struct looked *looked, struct e
 	if (is_fine) {
 		is_fine = bench_terminal_read(bench, &terminal, HTOP_WAIT_S, HTOP_QUIET_S, &last_s, err);
 		looked->htop_start_ms = 1000 * (last_s - begun_s);
-		is_fine = is_fine && rest_measure(bench, &terminal, &looked->htop, err);
+		is_fine = is_fine && rest_measure(bench, &terminal, NULL, &looked->htop, err);
 		looked->has_htop = is_fine;
 		bench_terminal_close(&terminal);
 	}
@@ -180,28 +214,67 @@ static bool htop_look(const struct bench *bench, struct looked *looked, struct e
 	return is_fine;
 }
 
-typedef bool look_fn(const struct bench *bench, char *weir, struct bench_engine *engine, const struct bench_job *job,
-                     struct looked *looked, struct error *err);
-
-static bool look_at_start(const struct bench *bench, char *weir, struct bench_engine *engine,
-                          const struct bench_job *job, struct looked *looked, struct error *err)
+static void take_received(void *context, const json_t *line)
 {
-	return bench_engine_job(bench, engine, job, 0, err) && console_starts(bench, weir, looked, err) &&
-	       htop_look(bench, looked, err);
+	if (strcmp(json_string_value(json_object_get(line, "job")), "bench-0") == 0)
+		*(json_int_t *)context = json_integer_value(json_object_get(line, "received"));
 }
 
-/* No job, one at full load, many of them. */
-static bool look_at_rest(const struct bench *bench, char *weir, struct bench_engine *engine, const struct bench_job *job,
+/* Has the job more to read still? Else what was measured was a job at rest. */
+static bool is_at_load(struct bench_engine *engine, const struct bench_job *job, struct error *err)
+{
+	json_int_t received = 0;
+	struct client_hooks hooks = { .on_line = take_received, .context = &received };
+	int status;
+
+	if (!client_call(engine->client, "job.list", json_object(), &hooks, &status, err))
+		return false;
+	return !job->is_made || (received > 0 && received < (json_int_t)FEED_LINES) ||
+	       fail(err, ERROR_BUG, "bench_failed", "the job was at %lld of its messages", (long long)received);
+}
+
+typedef bool look_fn(struct bench *bench, const struct bench_row *row, char *weir, struct bench_engine *engine,
+                     const struct bench_job *job, struct looked *looked, struct error *err);
+
+/* A job that has read all there is, and then one at full load beside it. */
+static bool look_at_start(struct bench *bench, const struct bench_row *row, char *weir, struct bench_engine *engine,
+                          const struct bench_job *job, struct looked *looked, struct error *err)
+{
+	struct bench_job small = { .feed = path_join(bench->folder, "small.jsonl"), .is_made = true };
+	struct bench_lines lines = { .count = LINES_A_STEP };
+	bool is_fine = bench_job_feed(bench, row, &small, &lines, err) && bench_engine_job(bench, engine, &small, 1, err) &&
+	               bench_rest(bench, SETTLE_S, err) && console_starts(bench, weir, &looked->start_ms, &looked->key_ms, err) &&
+	               bench_engine_job(bench, engine, job, 0, err) &&
+	               console_starts(bench, weir, &looked->busy_ms, &looked->busy_key_ms, err) && is_at_load(engine, job, err) &&
+	               htop_look(bench, looked, err);
+
+	free(small.feed);
+	return is_fine;
+}
+
+/* Jobs that all get a few messages a second: more of them at full load would measure the machine. */
+static bool look_at_many(struct bench *bench, const struct bench_row *row, char *weir, struct bench_engine *engine,
                          struct looked *looked, struct error *err)
 {
-	if (!console_rest(bench, weir, &looked->idle, err) || !bench_engine_job(bench, engine, job, 0, err) ||
-	    !console_rest(bench, weir, &looked->one, err) || !htop_look(bench, looked, err))
-		return false;
-	for (int i = 1; i < MANY_JOBS; i++) {
-		if (!bench_engine_job(bench, engine, job, i, err))
-			return false;
-	}
-	return console_rest(bench, weir, &looked->many, err);
+	struct growing growing = { .row = row, .job = { .feed = path_join(bench->folder, "growing.jsonl"), .is_made = true } };
+	struct bench_lines lines = { .count = LINES_A_STEP };
+	bool is_fine = bench_job_feed(bench, row, &growing.job, &lines, err);
+
+	growing.next = LINES_A_STEP;
+	for (int i = 1; is_fine && i <= MANY_JOBS; i++)
+		is_fine = bench_engine_job(bench, engine, &growing.job, i, err);
+	is_fine = is_fine && console_rest(bench, weir, &growing, &looked->many, err);
+	free(growing.job.feed);
+	return is_fine;
+}
+
+/* No job, one at full load, many beside it. */
+static bool look_at_rest(struct bench *bench, const struct bench_row *row, char *weir, struct bench_engine *engine,
+                         const struct bench_job *job, struct looked *looked, struct error *err)
+{
+	return console_rest(bench, weir, NULL, &looked->idle, err) && bench_engine_job(bench, engine, job, 0, err) &&
+	       console_rest(bench, weir, NULL, &looked->one, err) && is_at_load(engine, job, err) && htop_look(bench, looked, err) &&
+	       look_at_many(bench, row, weir, engine, looked, err);
 }
 
 static bool run(struct bench *bench, const struct bench_row *row, look_fn *look, struct looked *looked,
@@ -222,7 +295,7 @@ static bool run(struct bench *bench, const struct bench_row *row, look_fn *look,
 	if (is_fine) {
 		is_fine = bench_engine_start(bench, &engine, err);
 		if (is_fine) {
-			is_fine = look(bench, weir, &engine, &job, looked, err);
+			is_fine = look(bench, row, weir, &engine, &job, looked, err);
 			bench_engine_end(&engine);
 		}
 		bench_job_close(&job);
@@ -239,7 +312,8 @@ bool bench_console_start(struct bench *bench, const struct bench_row *row, struc
 		return false;
 	out->value = looked.start_ms;
 	out->baseline_value = looked.htop_start_ms;
-	out->more = json_pack("{s:f}", "key_ms", looked.key_ms);
+	out->more = json_pack("{s:f, s:f, s:f}", "key_ms", looked.key_ms, "busy_ms", looked.busy_ms, "busy_key_ms",
+	                      looked.busy_key_ms);
 	return true;
 }
 
