@@ -153,7 +153,7 @@ def test_sizes_change_at_random_while_something_is_typed():
                 typed = ""
                 for step in range(3400):
                     t.resize_only(chance.choice((1, 19, 20, 44, 60, 80, 100, 200)), chance.choice((1, 2, 8, 15, 16, 24, 30, 60)))
-                    if step % 50 == 0:
+                    if step % 200 == 0:
                         t.resize(80, 24)  # a question that does not fit takes no letters
                         letter = chance.choice("abcdefghij")
                         t.send(letter.encode())

@@ -196,3 +196,16 @@ def test_every_form_of_the_arrow_keys():
                 t.send(up)
                 t.sync()
                 assert t.row("> ") == first, up
+
+
+def test_a_prefix_key_in_a_search_of_the_history_is_survived():
+    """Readline falls over C-x and another key there; the search goes on as if it had not come."""
+    with console.broken_shop() as home:
+        for keys in ("C-s V C-x S", "C-r V C-x C-u", "C-x S", "C-r C-x C-x C-x a"):
+            for opening in (":", "/"):
+                with console.console(home) as t:
+                    t.sync()
+                    t.press(opening)
+                    t.press(keys)
+                    t.press("C-c")
+                    assert t.row("shop.orders") > 0

@@ -278,6 +278,14 @@ static bool is_leave_key(struct span bytes)
 	return rl_editing_mode == 1 || rl_get_keymap() == vi_movement_keymap;
 }
 
+/* C-x and its like, in a search: readline 8.2 ends the search with it, waits for the second key where nobody has noted the
+ * first, and falls over that. Such a key is not handed on. */
+static bool is_prefix_in_search(struct span bytes)
+{
+	return bytes.len == 1 && RL_ISSTATE(RL_STATE_ISEARCH) && *bytes.at != KEY_ESC &&
+	       rl_get_keymap()[(unsigned char)*bytes.at].type == ISKMAP;
+}
+
 enum prompt_end prompt_feed(struct prompt *prompt, struct span bytes)
 {
 	static const char abort_search[] = { KEY_CTRL_G };
@@ -288,6 +296,8 @@ enum prompt_end prompt_feed(struct prompt *prompt, struct span bytes)
 		prompt_close(prompt);
 		return PROMPT_LEFT;
 	}
+	if (is_prefix_in_search(bytes))
+		return prompt->end;
 	if (span_is(bytes, "\x1b") && RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH))
 		bytes = span_make(abort_search, 1);
 	feed_readline(prompt, bytes);
