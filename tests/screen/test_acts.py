@@ -78,6 +78,22 @@ def test_a_job_is_stopped_started_and_drained():
         assert job(home)["own_state"] == "stopped"
 
 
+def test_the_line_does_what_the_menu_does():
+    lines = [("start shop", "start", {"job": "shop"}), ("merge shop", "merge", {"job": "shop"}), ("stop shop", "stop", {"job": "shop"}),
+             ("merge shop shop.orders --rebuild", "merge", {"job": "shop", "table": "shop.orders", "rebuild": True}),
+             ("start shop", "start", {"job": "shop"}), ("drain shop", "drain", {"job": "shop"}),
+             ("dlq replay --group 1 --job shop --yes", "dlq replay", {"group": 1, "job": "shop", "yes": True})]
+    with console.broken_shop() as home, console.console(home) as t:
+        for text, what, args in lines:
+            count = len(acts(home))
+            line(t, text)
+            t.wait_for(lambda picture: len(acts(home)) == count + 1)
+            assert last(home)[:2] == (what, args), (text, last(home))
+        steps(t, "@")
+        for text, _, _ in lines:
+            t.row(text)
+
+
 def test_merge_now_and_rebuild():
     with console.broken_shop() as home, console.console(home) as t:
         for letter, more in (("m", {}), ("v", {"rebuild": True})):

@@ -68,6 +68,31 @@ def test_each_view_opens_by_its_name_and_is_the_same_place():
                     assert t.picture().lines[0].split()[2] == by_name.lines[0].split()[2], (name, t.picture().lines[0])
 
 
+def test_sentences_over_lists_are_whole():
+    with many() as home:
+        for cols, rows in SIZES:
+            with console.console(home, cols=cols, rows=rows) as t:
+                steps(t, "g h")
+                assert t.picture().lines[1].endswith("nothing is lost")
+                steps(t, "g b")
+                assert re.search(r"in flight(, in messages)?$", t.picture().lines[1]), t.picture().lines[1]
+
+
+def test_boxes_open_and_nothing_is_done_by_leaving_them():
+    with many() as home:
+        for cols, rows in SIZES:
+            with console.console(home, cols=cols, rows=rows) as t:
+                before = home.run("journal", "--limit", "0", "--json").out
+                steps(t, "a")
+                t.row("acts on table poison.members")
+                t.row("Same as:  weir pause poison poison.members")
+                steps(t, "Esc g d a X")
+                t.row("Type the count (2)")
+                steps(t, "Esc")
+                assert "nothing done" in t.picture().lines[-1]
+                assert home.run("journal", "--limit", "0", "--json").out == before
+
+
 def test_a_quiet_view_sends_nothing():
     with many() as home, console.console(home) as t:
         for name, keys, _, _ in VIEWS:

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#define LEGEND_COLS 79 /* what the whole sentence takes */
 #define LINE_BYTES 2048
 #define PANE_ROWS 5
 
@@ -150,7 +151,9 @@ static void balance_draw(struct view *view, struct area area)
 	rows_selected(view, rows);
 	list = (int)rows_count(rows) + 1 < most ? (int)rows_count(rows) + 1 : most;
 	list = list < 2 ? 2 : list;
-	draw_text(area, 0, 1, ROLE_dim, "received = written + filtered + dead-lettered + parked + in flight, in messages");
+	draw_text(area, 0, 1, ROLE_dim,
+	          area.cols < LEGEND_COLS ? "received = written + filtered + dlq + parked + in flight" :
+	                                    "received = written + filtered + dead-lettered + parked + in flight, in messages");
 	rows_draw(view, rows, area_part(area, 1, 0, list, area.cols), true);
 	if (!rows_count(rows))
 		rows_view_nothing(area_part(area, 2, 0, 3, area.cols), ask(view), rows_are_filtered_out(rows) ? ROWS_FILTERED_OUT : "no message has come yet");

@@ -65,7 +65,7 @@ static void health_draw(struct view *view, struct area area)
 	const json_t *row = rows_selected(view, rows);
 	int list = area.rows - (area.rows > 14 ? 5 : 1);
 
-	draw_text(area, 0, 1, ROLE_dim, "What is in flight when the engine stops or is killed comes again; nothing is lost.");
+	draw_text(area, 0, 1, ROLE_dim, "What is in flight when it ends comes again; nothing is lost");
 	rows_draw(view, rows, area_part(area, 1, 0, list, area.cols), true);
 	if (!row) {
 		rows_view_nothing(area_part(area, 2, 0, area.rows - 2, area.cols), ask(view), "nothing is in trouble; ! shows all");
