@@ -93,6 +93,22 @@ def test_boxes_open_and_nothing_is_done_by_leaving_them():
                 assert home.run("journal", "--limit", "0", "--json").out == before
 
 
+# Those on which nothing runs on by itself, and no box cuts a time; others stand in test_console.py.
+DRAWN = [
+    ("entries", "g d Enter"), ("payload", "g d Enter Enter"), ("raw", "g d Enter Enter Tab"), ("letter-why", "g d Enter Enter Tab Tab"),
+    ("explain", "g t e"), ("activity", "g a"), ("acts", "@"),
+]
+
+
+def test_views_are_as_they_shall_be():
+    with console.broken_shop() as home:
+        for cols, rows in SIZES:
+            for name, keys in DRAWN:
+                with console.console(home, cols=cols, rows=rows) as t:
+                    steps(t, keys)
+                    t.expect("view-" + name)
+
+
 def test_a_quiet_view_sends_nothing():
     with many() as home, console.console(home) as t:
         for name, keys, _, _ in VIEWS:
