@@ -16,11 +16,14 @@ static bool is_usable(const char *name)
 {
 	int result;
 	const char *move;
+	bool moves;
 
 	if (setupterm(name, STDOUT_FILENO, &result) != OK)
 		return false;
 	move = tigetstr("cup");
-	return move && move != (char *)-1;
+	moves = move && move != (char *)-1;
+	del_curterm(cur_term); /* newterm makes its own */
+	return moves;
 }
 
 static bool is_known(const char *name)
