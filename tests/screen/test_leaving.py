@@ -138,7 +138,9 @@ def test_a_reader_that_stalls_for_long_gets_the_newest_frame_and_nothing_has_gro
         t.stall(False)
         t.wait_for("note 19")
         assert t.row("1 job") == 0
-        assert memory_kb(t.pid()) < before + 2048, (before, memory_kb(t.pid()))
+        # A sanitizer keeps what was freed for a while.
+        room_kb = 32768 if "san" in weir.BUILD else 2048
+        assert memory_kb(t.pid()) < before + room_kb, (before, memory_kb(t.pid()))
 
 
 def memory_kb(pid):
