@@ -41,6 +41,13 @@ def test_a_long_list_is_gone_through_in_parts():
             assert up < 1600 and place == "{:,} of 2,600".format(up), (up, place)
             t.press("k j j")
             assert selected(t) == (up + 1, "{:,} of 2,600".format(up + 1))
+            # A filter that the engine is not asked for says over what it holds.
+            t.press("/")
+            t.type("code:type")
+            t.press("Enter")
+            t.row("filtered among the 1000 letters here")
+            t.press("/")
+            t.press("C-u Enter")
             t.press("g g")
             assert selected(t) == (1, "1 of 2,600"), t.picture().lines
             pages(t, "C-f")

@@ -168,10 +168,11 @@ static void entries_status(struct view *view, struct text *left, struct text *ri
 
 	if (entries->window.is_moving)
 		text_add(left, "asking for the letters there ...");
+	else if (!is_whole && is_filtered && entries->window.state[0])
+		text_add_format(left, "the state holds over all, the rest over the %d letters here", WINDOW_ROWS);
 	else if (!is_whole && (is_filtered || entries->is_sorted))
-		text_add_format(left, "%s %s%s among the %d letters here; gg and G go to the ends of all",
-		                entries->window.state[0] ? entries->window.state : "all states:",
-		                is_filtered ? "filtered" : "", entries->is_sorted ? is_filtered ? ", sorted" : "sorted" : "", WINDOW_ROWS);
+		text_add_format(left, "%s among the %d letters here; gg and G go to the ends of all",
+		                is_filtered ? "filtered" : "sorted", WINDOW_ROWS);
 	else if (!is_whole && strcmp(entries->window.job, "-") == 0)
 		text_add_format(left, "the first %d; :dlq list --job JOB has all of a job", WINDOW_ROWS);
 	if (is_whole || is_filtered || entries->is_sorted || place < 0 || total < 0) {
