@@ -14,7 +14,7 @@ import weir
 SCHEMA = {t: {"primary_key": ["id"], "columns": {"id": {"bigquery": "INT64"}, "n": {"bigquery": "INT64"}}} for t in "abc"}
 ROUNDS = int(os.environ.get("WEIR_ROUNDS", "4"))
 # What an act may be told by the other operator's acts, or by a kill.
-TOLD = {"wrong_state", "job_running", "replay_running", "group_unknown", "connection_lost", "engine_not_running", "engine_running",
+TOLD = {"wrong_state", "table_unknown", "job_running", "replay_running", "group_unknown", "connection_lost", "engine_not_running", "engine_running",
         "job_stopped", "no_answer", "replay_stopped", "database_locked"}
 
 

@@ -65,8 +65,10 @@ def finished_shop():
     return copy_of(make_finished)
 
 
-def broken_shop():
-    """A job that has refused some rows of a table."""
+def broken_shop(anew=False):
+    """A job that has refused some rows of a table; `anew`: within this minute, which its screens tell."""
+    if anew:
+        made.pop(make_broken, None)
     return copy_of(make_broken)
 
 

@@ -105,7 +105,7 @@ def test_a_quiet_screen_sends_nothing():
 
 
 def test_the_places_of_a_job_in_trouble():
-    with console.broken_shop() as home, console.console(home) as t:
+    with console.broken_shop(anew=True) as home, console.console(home) as t:
         for keys, name in PLACES:
             t.sync()
             t.bytes()
