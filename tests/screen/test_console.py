@@ -115,7 +115,7 @@ def test_the_places_of_a_job_in_trouble():
             t.assert_quiet(3)
 
 
-PLACES = [("g t", "tables"), ("g d", "groups"), ("g b", "balance"), ("g c", "schema"), ("?", "help")]
+PLACES = [("Enter", "why"), ("g t", "tables"), ("g d", "groups"), ("g b", "balance"), ("g c", "schema"), ("?", "help")]
 
 
 def test_a_fresh_drawing_is_what_was_there():
