@@ -35,6 +35,7 @@ MASKS = [
     (r"\b\d\d:\d\d:\d\d(\.\d+)?Z?", None, "the clock, and the times of rows"),
     (r"\b\d\d:\d\d(Z\b|(?=\W|$))", None, "times without seconds"),
     (r"~\d+(\.\d+)?[smhd]\d*[smhd]?", None, "the age of a number"),
+    (r"\b\d+(\.\d+)?(s|m\d\ds|h\d\dm|d)(?= ago\b)", "AGE", "how long ago"),
     (r"\b\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b", None, "a day of this run"),
     (r"(?<=pid )\d+", "PID", "a process"),
     (r"weird [\d.]+ \(.*$", "weird VERSION", "version, commit and process, cut at the edge or not"),
