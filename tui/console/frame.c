@@ -264,10 +264,10 @@ static void draw_box(struct console *console, struct area middle)
 		draw_text(outer, row, cols - 1, ROLE_popup_border,
 		          glyph_text(is_top ? GLYPH_TOP_RIGHT : is_bottom ? GLYPH_BOTTOM_RIGHT : GLYPH_VERTICAL));
 	}
-	draw_format(area_part(outer, 0, 2, 1, cols - 4), 0, 0, ROLE_popup_border, " %s ", box->title);
 	console->canvas->cursor_row = -1;
 	inner = area_part(outer, 1, 2, rows - 2, cols - 4);
-	box->ops->draw(box, inner);
+	box->ops->draw(box, inner); /* may learn a count that the title tells */
+	draw_format(area_part(outer, 0, 2, 1, cols - 4), 0, 0, ROLE_popup_border, " %s ", box->title);
 	console->has_box = true;
 }
 
