@@ -181,6 +181,8 @@ static void a_regex_has_limits(void **state)
 	refused("/(a)\\1/", "bad_filter", "column 1: back-references (\\1 to \\9) are not allowed in a regex");
 	assert_false(holds("/a\\\\1/")); /* a backslash, then 1 */
 	refused("/((a{1,100}){1,100}){1,100}/", "bad_filter", "column 1: the repeats of the regex come to more than 1000");
+	refused("/a?????????+++?????+???????+++b/", "bad_filter", "column 1: more than 4 repeats of one thing in a regex");
+	refused("/(((((((a?)?)?)?)?)?)?)?b/", "bad_filter", "column 1: more than 4 repeats of one thing in a regex");
 	refused("/a++++++++++++++++++++++++++++++++++++++++++++++++/", "bad_filter", NULL);
 	refused("/(([)]a+)+b){1,400}/", "bad_filter", NULL);
 	assert_false(holds("/x+[[:digit:]+)]+a+b+c+d+e+f+g+h+i+j+k+l+m+n+/"));

@@ -94,6 +94,34 @@ static double laid_out(const char *at)
 	return sums[0];
 }
 
+/* How many repeats stand behind or around each other at the most: the library takes twice as long for each of them. */
+static int repeat_depth(const char *at)
+{
+	int inside[REGEX_CHARACTERS_MAX + 1] = { 0 }, last = 0, most = 0; /* `inside`: the deepest of each open group */
+	size_t level = 0;
+
+	while (*at) {
+		const char *next = at + 1 + (*at == '\\' && at[1]);
+
+		if (strchr("*?+{", *at)) {
+			last++;
+			next = *at == '{' ? at + 1 + strspn(at + 1, "0123456789,}") : next;
+		} else if (*at == '(' && level < REGEX_CHARACTERS_MAX) {
+			inside[++level] = 0;
+			last = 0;
+		} else if (*at == ')' && level) {
+			last = inside[level--];
+		} else {
+			last = 0;
+			next = *at == '[' ? skip_bracket(at) : next;
+		}
+		inside[level] = last > inside[level] ? last : inside[level];
+		most = last > most ? last : most;
+		at = next;
+	}
+	return most;
+}
+
 static bool is_allowed(const char *regex, size_t column, struct error *err)
 {
 	if (!*regex)
@@ -104,6 +132,9 @@ static bool is_allowed(const char *regex, size_t column, struct error *err)
 	if (has_back_reference(regex))
 		return fail(err, ERROR_USAGE, "bad_filter", "column %zu: back-references (\\1 to \\9) are not allowed in a regex",
 		            column);
+	if (repeat_depth(regex) > REGEX_REPEATS_MAX)
+		return fail(err, ERROR_USAGE, "bad_filter", "column %zu: more than %d repeats of one thing in a regex", column,
+		            REGEX_REPEATS_MAX);
 	if (laid_out(regex) > REGEX_LAID_OUT_MAX)
 		return fail(err, ERROR_USAGE, "bad_filter", "column %zu: the repeats of the regex come to more than %d", column,
 		            REGEX_LAID_OUT_MAX);
