@@ -20,7 +20,13 @@ def engine_pid(home):
 
 def sockets(home):
     folder = "/proc/%d/fd" % engine_pid(home)
-    return sum(os.readlink(os.path.join(folder, fd)).startswith("socket:") for fd in os.listdir(folder))
+    count = 0
+    for fd in os.listdir(folder):
+        try:
+            count += os.readlink(os.path.join(folder, fd)).startswith("socket:")
+        except FileNotFoundError:
+            pass  # closed since it was listed
+    return count
 
 
 def line(**members):
