@@ -57,7 +57,7 @@ part tries 30 env WEIR_BUILD=build/crash WEIR_TRIES=${WEIR_TRIES:-100} python3 t
 part build-asan 90 build asan programs unit screen
 part unit-asan 60 tests/unit.sh build/asan
 part e2e-asan 150 env WEIR_BUILD=build/asan python3 tests/e2e/run.py
-part monkey 120 env WEIR_BUILD=build/asan python3 tests/screen/run.py test_monkey.py
+part monkey 120 env WEIR_MONKEY=${WEIR_MONKEY:-1} WEIR_BUILD=build/asan python3 tests/screen/run.py test_monkey.py
 part build-tsan 90 build tsan programs unit
 part unit-tsan 60 tests/unit.sh build/tsan pipeline
 part e2e-tsan 120 env WEIR_BUILD=build/tsan python3 tests/e2e/run.py test_streams.py test_jobs.py test_socket.py test_records.py
