@@ -59,7 +59,8 @@ static void order_sort(struct list *list, const struct list_source *source)
 	}
 	sorting = (struct sorting){ source, (size_t)list->sort_column, list->is_reversed, text_new(CELL_TEXT_MAX),
 		                    text_new(CELL_TEXT_MAX) };
-	qsort(list->order, list->shown, sizeof(*list->order), row_compare);
+	if (list->shown) /* without a row there may be no array yet */
+		qsort(list->order, list->shown, sizeof(*list->order), row_compare);
 	text_free(sorting.a);
 	text_free(sorting.b);
 }
