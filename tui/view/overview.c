@@ -4,6 +4,7 @@
  */
 #include "base/arena.h"
 #include "view/journal_lines.h"
+#include "view/facts.h"
 #include "view/names.h"
 #include "view/rows.h"
 #include "view/totals.h"
@@ -71,22 +72,7 @@ struct glance {
 
 static bool cell_number(const void *context, size_t at, size_t column, double *out)
 {
-	const struct row *row = &((const struct glance *)context)->overview->rows[at];
-	const json_t *thing = thing_of(row), *rates = json_object_get(thing, "rates");
-
-	switch ((enum column)column) {
-	case LAG: *out = member_number(thing, "lag_ms") / 1000; return json_is_number(json_object_get(thing, "lag_ms"));
-	case IN: *out = member_number(rates, "received"); return rates;
-	case OUT: *out = member_number(rates, "written"); return rates;
-	case ERRORS: *out = member_number(rates, "dead_lettered") * 60; return rates;
-	case LETTERS: *out = member_number(thing, "open_letters"); return true;
-	case PARKED: *out = member_number(thing, "parked"); return true;
-	case STATE:
-	case NAME:
-	case SINCE:
-	case REASON: return false;
-	}
-	return false;
+	return fact_number(thing_of(&((const struct glance *)context)->overview->rows[at]), columns[column].field, out);
 }
 
 /* Of the job itself, whatever its tables are. */
@@ -141,9 +127,7 @@ static void cell_text(const void *context, size_t at, size_t column, struct text
 	const struct glance *glance = context;
 	const struct row *row = &glance->overview->rows[at];
 	const json_t *thing = thing_of(row);
-	double number;
-
-	switch ((enum column)column) {
+	switch ((int)column) {
 	case STATE: text_add(out, state_column(state_of(row))); return;
 	case NAME: text_add_format(out, "%s%s", row->table ? " " : "", member_text(thing, row->table ? "table" : "job")); return;
 	case SINCE: console_time(glance->console, since_of(row), false, out); return;
@@ -153,22 +137,7 @@ static void cell_text(const void *context, size_t at, size_t column, struct text
 		else
 			job_reason(thing, out);
 		return;
-	case LAG:
-		if (cell_number(context, at, column, &number))
-			age_text((int64_t)(number * 1000), out);
-		else
-			text_add(out, "-");
-		return;
-	case IN:
-	case OUT:
-	case ERRORS:
-	case LETTERS:
-	case PARKED:
-		if (cell_number(context, at, column, &number))
-			number_text((int64_t)(number + 0.5), out);
-		else
-			text_add(out, "-");
-		return;
+	default: fact_text(thing, columns[column].field, out);
 	}
 }
 

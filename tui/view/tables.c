@@ -1,5 +1,6 @@
 /* All tables, worst first, with a sentence for each that is not ok. From `weir tables --json`. */
 #include "base/arena.h"
+#include "view/facts.h"
 #include "view/names.h"
 #include "view/rows_view.h"
 #include "view/totals.h"
@@ -28,52 +29,17 @@ static const struct list_column columns[] = {
 
 static bool cell_number(const json_t *row, size_t column, double *out)
 {
-	const json_t *rates = json_object_get(row, "rates");
-
-	switch ((enum column)column) {
-	case LAG: *out = member_number(row, "lag_ms") / 1000; return json_is_number(json_object_get(row, "lag_ms"));
-	case REPLICA:
-		*out = member_number(row, "replica_age_ms") / 1000;
-		return json_is_number(json_object_get(row, "replica_age_ms"));
-	case IN: *out = member_number(rates, "received"); return rates;
-	case OUT: *out = member_number(rates, "written"); return rates;
-	case ERRORS: *out = member_number(rates, "dead_lettered") * 60; return rates;
-	case LETTERS: *out = member_number(row, "open_letters"); return true;
-	case PARKED: *out = member_number(row, "parked"); return true;
-	case STATE:
-	case TABLE:
-	case SINCE:
-	case JOB: return false;
-	}
-	return false;
+	return fact_number(row, columns[column].field, out);
 }
 
 static void cell_text(const struct console *console, const json_t *row, size_t column, struct text *out)
 {
-	double number;
-
-	switch ((enum column)column) {
+	switch ((int)column) {
 	case STATE: text_add(out, state_column(member_text(row, "state"))); return;
 	case TABLE: text_add(out, member_text(row, "table")); return;
 	case SINCE: console_time(console, member_text(row, "since"), false, out); return;
 	case JOB: text_add(out, member_text(row, "job")); return;
-	case LAG:
-	case REPLICA:
-		if (cell_number(row, column, &number))
-			age_text((int64_t)(number * 1000), out);
-		else
-			text_add(out, "-");
-		return;
-	case IN:
-	case OUT:
-	case ERRORS:
-	case LETTERS:
-	case PARKED:
-		if (cell_number(row, column, &number))
-			number_text((int64_t)(number + 0.5), out);
-		else
-			text_add(out, "-");
-		return;
+	default: fact_text(row, columns[column].field, out);
 	}
 }
 
