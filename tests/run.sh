@@ -5,6 +5,8 @@ cd "$(dirname "$0")/.." || exit 1
 passed=0 failed=0 skipped=0 late=
 logs=build/test-logs
 mkdir -p $logs
+# One seed, so that a change is judged by what it changes. Alone, the random tests begin elsewhere each time.
+export WEIR_SEEDS=${WEIR_SEEDS:-1}
 export UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1 TSAN_OPTIONS=halt_on_error=1
 
 # part NAME BUDGET COMMAND...: the command's closing line "N passed, N failed[, N skipped]" counts.
@@ -57,15 +59,14 @@ part tries 30 env WEIR_BUILD=build/crash WEIR_TRIES=${WEIR_TRIES:-100} python3 t
 part build-asan 90 build asan programs unit screen
 part unit-asan 60 tests/unit.sh build/asan
 part e2e-asan 150 env WEIR_BUILD=build/asan python3 tests/e2e/run.py
-part monkey 120 env WEIR_MONKEY=${WEIR_MONKEY:-1} WEIR_BUILD=build/asan python3 tests/screen/run.py test_monkey.py
+part monkey 120 env WEIR_MONKEY=${WEIR_MONKEY:-$WEIR_SEEDS} WEIR_BUILD=build/asan python3 tests/screen/run.py test_monkey.py
 part build-tsan 90 build tsan programs unit
 part unit-tsan 60 tests/unit.sh build/tsan pipeline
 part e2e-tsan 120 env WEIR_BUILD=build/tsan python3 tests/e2e/run.py test_streams.py test_jobs.py test_socket.py test_records.py
 part build-clang 60 build clang programs unit
 part unit-clang 30 tests/unit.sh build/clang
 part build-fuzz 60 build fuzz fuzz-programs
-# One seed, so that a change is judged by what it changes; `make fuzz` looks further each time.
-part fuzz 60 env FUZZ_SEED=${FUZZ_SEED:-1} FUZZ_SECONDS=${FUZZ_SECONDS:-10} tests/fuzz/run.sh
+part fuzz 60 env FUZZ_SEED=${FUZZ_SEED:-$WEIR_SEEDS} FUZZ_SECONDS=${FUZZ_SECONDS:-10} tests/fuzz/run.sh
 
 [ -z "$late" ] || echo "over twice the budget:$late"
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -118,11 +118,11 @@ static void raise_to(unsigned char *level, const unsigned char *position)
 		memcpy(level, position, POSITION_BYTES);
 }
 
-/* A row at or above the newest DROP makes the table again: it starts empty there. */
-static void tide_settle(struct tide *tide)
+/* A row at or above a DROP makes the table again: it starts empty there. */
+static void tide_settle(struct tide *tide, const unsigned char *dropped)
 {
-	if (memcmp(tide->newest, tide->dropped, POSITION_BYTES) >= 0)
-		raise_to(tide->hidden, tide->dropped);
+	if (memcmp(tide->newest, dropped, POSITION_BYTES) >= 0)
+		raise_to(tide->hidden, dropped);
 }
 
 bool tide_pass(struct tide *tide, struct change *change)
@@ -132,8 +132,9 @@ bool tide_pass(struct tide *tide, struct change *change)
 		return false;
 	}
 	if (change->operation == OP_DROP) {
+		/* Behind a newer one too: a row between the two has made the table again. */
 		raise_to(tide->dropped, change->position);
-		tide_settle(tide);
+		tide_settle(tide, change->position);
 		return false;
 	}
 	if (memcmp(change->position, tide->dropped, POSITION_BYTES) < 0) {
@@ -142,7 +143,7 @@ bool tide_pass(struct tide *tide, struct change *change)
 	}
 	if (change->operation != OP_DELETE) {
 		raise_to(tide->newest, change->position);
-		tide_settle(tide);
+		tide_settle(tide, tide->dropped);
 	}
 	return true;
 }

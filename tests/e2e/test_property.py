@@ -10,7 +10,7 @@ import sqlite3
 import histories
 import weir
 
-SEED = int(os.environ.get("WEIR_SEED", random.randrange(1 << 30)))
+SEED = weir.first_seed()
 COUNT = int(os.environ.get("WEIR_HISTORIES", "20"))
 # Short batches and kills need the switches of a test build; the plain one does without.
 HAS_SWITCHES = os.path.basename(weir.BUILD) in ("crash", "asan", "tsan")

@@ -9,7 +9,7 @@ import time
 import rows
 import weir
 
-SEED = int(os.environ.get("WEIR_SEED", random.randrange(1 << 30)))
+SEED = weir.first_seed()
 
 
 def note_seed():

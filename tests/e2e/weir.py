@@ -1,6 +1,7 @@
 """The end-to-end tests' hands: a home of its own a test, the real programs, recorded streams."""
 import json
 import os
+import random
 import shutil
 import signal
 import sqlite3
@@ -12,6 +13,11 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, os.environ.get("WEIR_BUILD", "build"))
 STREAMS = os.path.join(ROOT, "build", "streams")
+
+
+def first_seed():
+    """Where a random test begins: WEIR_SEED repeats one of its runs, WEIR_SEEDS is `make test`'s, else anywhere."""
+    return int(os.environ.get("WEIR_SEED") or os.environ.get("WEIR_SEEDS") or random.SystemRandom().randrange(1 << 30))
 
 
 class Skip(Exception):

@@ -3,7 +3,7 @@
  * batches with merges between them, against what the source itself would hold.
  * After every merge the replica must equal the rebuild by SQL.
  *
- *   WEIR_SEED=N repeats one; WEIR_ROUNDS=N makes more.
+ *   WEIR_SEED=N repeats one; WEIR_ROUNDS=N makes more; WEIR_SEEDS=N says where they begin.
  */
 #include "sink/merger_private.h"
 #include "unit/local_help.h"
@@ -326,7 +326,7 @@ static void rounds(void (*round)(uint64_t))
 	unsigned long long count = seed ? 1 : from_environment("WEIR_ROUNDS", 40);
 
 	if (!seed)
-		seed = (unsigned long long)time(NULL) * 1000;
+		seed = from_environment("WEIR_SEEDS", (unsigned long long)time(NULL) * 1000);
 	print_message("seeds %llu to %llu; WEIR_SEED=N repeats one\n", seed, seed + count - 1);
 	for (unsigned long long i = 0; i < count; i++)
 		round(seed + i);

@@ -203,6 +203,25 @@ static void dropped_table_is_readable_until_it_is_made_again(void **state)
 	world_end(&world);
 }
 
+/* 15 lies between the two drops: it was made again by the row at 20, and starts empty at 15. */
+static void earlier_drop_that_comes_late_hides_what_was_before_it(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_make(&world, REPLICATION_MERGE, false);
+	begin(&world, "u", u_columns, 3, 1);
+	put(&world, OP_INSERT, 10, 0, key_one(world.batch, "1"), "{\"id\":1,\"n\":1}");
+	put(&world, OP_INSERT, 20, 0, key_one(world.batch, "2"), "{\"id\":2,\"n\":2}");
+	put(&world, OP_DROP, 30, 0, (struct span){ 0 }, NULL);
+	settle(&world);
+	assert_string_equal(ask(&world, "shop", "SELECT id FROM u ORDER BY id"), "1\n2");
+	put(&world, OP_DROP, 15, 0, (struct span){ 0 }, NULL);
+	settle(&world);
+	assert_string_equal(ask(&world, "shop", "SELECT id FROM u"), "2");
+	world_end(&world);
+}
+
 static void old_event_does_not_bring_a_deleted_row_back(void **state)
 {
 	struct world world;
@@ -371,6 +390,7 @@ int main(void)
 		cmocka_unit_test(widened_columns_hold_canonical_text),
 		cmocka_unit_test(truncate_hides_smaller_never_equal),
 		cmocka_unit_test(dropped_table_is_readable_until_it_is_made_again),
+		cmocka_unit_test(earlier_drop_that_comes_late_hides_what_was_before_it),
 		cmocka_unit_test(old_event_does_not_bring_a_deleted_row_back),
 		cmocka_unit_test(local_delete_is_remembered_beyond_tombstone_days),
 		cmocka_unit_test(widest_table_is_merged_and_verified),
