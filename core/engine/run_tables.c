@@ -20,12 +20,15 @@ static json_t *schema_json(const struct table_schema *schema)
 
 	for (size_t i = 0; schema && i < schema->count; i++) {
 		const struct column *column = &schema->columns[i];
+		json_t *row;
 		OWNED(text) type = text_new(1 << 20);
 
 		bq_type_print(type, &column->type);
-		json_array_append_new(columns, json_pack("{s:s%, s:s, s:i, s:b}", "name", column->name.at,
-		                                         (int)column->name.len, "type", type->at, "key_ordinal",
-		                                         (int)column->key_ordinal, "inferred", column->is_inferred));
+		row = json_pack("{s:s%, s:s, s:i, s:b}", "name", column->name.at, (int)column->name.len, "type", type->at,
+		                "key_ordinal", (int)column->key_ordinal, "inferred", column->is_inferred);
+		if (!span_equal(column->source_name, column->name))
+			json_object_set_new(row, "source", json_stringn(column->source_name.at, column->source_name.len));
+		json_array_append_new(columns, row);
 	}
 	return columns;
 }

@@ -87,15 +87,29 @@ static void explain_paused(json_t *answer, const struct job_options *options, co
 	json_object_set_new(answer, "next", json_pack("[s, s]", text->at, "weir explain paused"));
 }
 
-static void explain_other(json_t *answer, const struct job_options *options, bool needs, const char *lost)
+static const char *note_of(const json_t *row, const char *code)
+{
+	size_t i;
+	json_t *note;
+
+	json_array_foreach(json_object_get(row, "notes"), i, note) {
+		if (strcmp(json_string_value(json_object_get(note, "code")), code) == 0)
+			return json_string_value(json_object_get(note, "text"));
+	}
+	return NULL;
+}
+
+static void explain_other(json_t *answer, const struct job_options *options, bool needs, const char *lost,
+                          const json_t *row)
 {
 	const char *code = lost ? "replica_lost" : needs ? "name_collision" : "";
+	const char *own = lost ? lost : needs ? note_of(row, code) : NULL;
 	const struct reason *reason = reason_find(code);
 	OWNED(text) sentence = text_new(8192);
 
 	text_add(sentence, reason ? reason->summary : "Nothing is wrong with this table.");
-	if (lost)
-		text_add_format(sentence, " Of this one: %s.", lost);
+	if (own)
+		text_add_format(sentence, " Of this one: %s.", own);
 	json_object_set_new(answer, "code", json_string(code));
 	json_object_set_new(answer, "sentence", json_string(sentence->at));
 	json_object_set_new(answer, "since", json_null());
@@ -212,7 +226,7 @@ static json_t *explain_table(struct job_files *files, const struct job_options *
 	else if (paused && !needs)
 		explain_paused(answer, options, paused);
 	else
-		explain_other(answer, options, needs, lost);
+		explain_other(answer, options, needs, lost, row);
 	if (paused)
 		json_object_set(answer, "paused", (json_t *)paused);
 	json_object_set_new(answer, "before", json_array());

@@ -5,6 +5,7 @@
  */
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/name.h"
 #include "options/option_type_private.h"
 
 #include <stdlib.h>
@@ -46,7 +47,7 @@ static bool ends_in_alnum(struct span text)
 
 bool is_dataset(struct span text)
 {
-	return is_made_of(text, "_", NAME_MAX_BYTES);
+	return name_is_allowed(NAME_DATASET, text);
 }
 
 static bool is_project(struct span text)

@@ -40,6 +40,8 @@ void pipeline_learn_table(struct pipeline *p, uint32_t table, const struct table
 {
 	OWNED(text) name = text_new(4096);
 
+	text_add_format(name, "%s.", pipeline_dataset(p->options));
+	text_add_span(name, schema->name);
 	if (table >= p->table_count) {
 		p->table_names = memory_grow(p->table_names, (table + 1) * sizeof(*p->table_names));
 		p->added = memory_grow(p->added, (table + 2) * sizeof(*p->added));
@@ -50,14 +52,12 @@ void pipeline_learn_table(struct pipeline *p, uint32_t table, const struct table
 		}
 		p->table_count = table + 1;
 	}
-	if (p->table_names[table]) {
-		progress_learn_table(p->progress, table, p->table_names[table], has_replica(p, schema));
+	progress_learn_table(p->progress, table, name->at, has_replica(p, schema));
+	/* A table that was parked for its name may have got one of its own. */
+	if (p->table_names[table] && strcmp(p->table_names[table], name->at) == 0)
 		return;
-	}
-	text_add_format(name, "%s.", pipeline_dataset(p->options));
-	text_add_span(name, schema->name);
+	free(p->table_names[table]);
 	p->table_names[table] = text_take(name);
-	progress_learn_table(p->progress, table, p->table_names[table], has_replica(p, schema));
 	p->are_paused[table] = pipeline_is_paused(p, p->table_names[table]);
 }
 

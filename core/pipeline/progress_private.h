@@ -42,6 +42,8 @@ struct progress {
 	struct histogram latencies[LATENCIES];
 	struct shown_table *tables;           /* table_count, and "-" */
 	size_t table_count;
+	char **old_names;                     /* of tables that have another now */
+	size_t old_name_count;
 };
 
 /* progress_state.c */

@@ -12,6 +12,9 @@ void tables_free(struct progress *progress)
 	for (size_t i = 0; i <= progress->table_count; i++)
 		free(progress->tables[i].name);
 	free(progress->tables);
+	for (size_t i = 0; i < progress->old_name_count; i++)
+		free(progress->old_names[i]);
+	free(progress->old_names);
 }
 
 /* What waits is what this run has committed: what an earlier run left is merged at once and not counted. */
@@ -35,14 +38,24 @@ static void grow_locked(struct progress *progress, size_t count)
 	progress->table_count = count;
 }
 
+/* A name is lent to who looks: one that is no more is kept for them. */
+static void name_locked(struct progress *progress, struct shown_table *table, const char *name)
+{
+	if (table->name && strcmp(table->name, name) == 0)
+		return;
+	if (table->name) {
+		progress->old_names = memory_grow(progress->old_names, (progress->old_name_count + 1) * sizeof(char *));
+		progress->old_names[progress->old_name_count++] = table->name;
+	}
+	table->name = memory_string(name);
+}
+
 void progress_learn_table(struct progress *progress, size_t table, const char *name, bool has_replica)
 {
 	pthread_mutex_lock(&progress->lock);
 	if (table >= progress->table_count)
 		grow_locked(progress, table + 1);
-	/* A name is lent to who looks: it is given once. */
-	if (!progress->tables[table].name)
-		progress->tables[table].name = memory_string(name);
+	name_locked(progress, &progress->tables[table], name);
 	progress->tables[table].view.has_replica = has_replica;
 	progress->tables[table].view.version++;
 	pthread_mutex_unlock(&progress->lock);

@@ -36,9 +36,9 @@ static bool read_books(struct local_sink *sink, struct error *err)
 bool warehouse_look(const struct sink_setup *setup, struct arena *arena, struct sink_state *out, struct error *err)
 {
 	struct arena *scratch = arena_new(16u << 10);
-	struct local_sink sink = { .arena = scratch, .job = setup->options->name };
-	const char *dataset = setup->options->replication_mode == REPLICATION_UPSERT ? setup->options->replica_dataset
-	                                                                             : setup->options->change_log_dataset;
+	bool is_upsert = setup->options->replication_mode == REPLICATION_UPSERT;
+	struct local_sink sink = { .arena = scratch, .job = setup->options->name, .is_upsert = is_upsert };
+	const char *dataset = is_upsert ? setup->options->replica_dataset : setup->options->change_log_dataset;
 	struct error failure = { 0 };
 	bool is_fine;
 

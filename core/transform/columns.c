@@ -11,12 +11,48 @@ int column_find(const struct table *table, struct span source_name)
 			return (int)i;
 	}
 	/* The destination's names have no case: userId and userid are one column. */
-	char guarded[NAME_BYTES_MAX + 1] = "_";
+	for (size_t i = 0; i < table->schema.count; i++) {
+		if (name_equal(table->columns[i].source_name, source_name))
+			return (int)i;
+	}
+	return -1;
+}
 
-	if (!name_is_reserved(source_name) || source_name.len > NAME_BYTES_MAX)
-		return schema_find(&table->schema, source_name);
-	memcpy(guarded + 1, source_name.at, source_name.len);
-	return schema_find(&table->schema, span_make(guarded, source_name.len + 1));
+/* A name by which no other column is stored; two names of the source may become one, "a.b" and "a/b". */
+static struct span column_name(struct event *e, struct span source_name)
+{
+	struct table *table = e->table;
+	unsigned changes;
+	struct span wanted = name_at_destination(NAME_COLUMN, source_name, table->arena, &changes), name = wanted;
+	int other = schema_find(&table->schema, wanted);
+
+	for (unsigned n = 2; schema_find(&table->schema, name) >= 0; n++)
+		name = name_numbered(NAME_COLUMN, wanted, n, table->arena);
+	if (!changes && other < 0)
+		return name;
+	table->schema.notes |= NOTE_RENAMED;
+	if (other >= 0)
+		batch_add_note(e->batch, table->number, name, "renamed", 1,
+		               "column %.*s is stored as %.*s, because column %.*s is %.*s already", SPAN_ARG(source_name),
+		               SPAN_ARG(name), SPAN_ARG(table->columns[other].source_name), SPAN_ARG(wanted));
+	else
+		batch_add_note(e->batch, table->number, name, "renamed", 1, "column %.*s is stored as %.*s: %s",
+		               SPAN_ARG(source_name), SPAN_ARG(name), name_change_text(changes));
+	return name;
+}
+
+/* Two names but for their case are one column; that is said once, for they may be meant as two. */
+void column_tell_case(struct event *e, int column, struct span source_name)
+{
+	const struct column *c = &e->table->columns[column];
+	struct column_more *more = &e->table->more[column];
+
+	if (more->is_case_told || span_equal(c->source_name, source_name))
+		return;
+	more->is_case_told = true;
+	batch_add_note(e->batch, e->table->number, c->name, "column_case_collision", 1,
+	               "columns %.*s and %.*s differ only by case: they are one column here", SPAN_ARG(c->source_name),
+	               SPAN_ARG(source_name));
 }
 
 static struct span name_quoted(struct arena *arena, struct span name)
@@ -118,16 +154,14 @@ int column_add(struct debezium *d, struct event *e, struct span source_name, con
 		           SPAN_ARG(table->schema.source), SCHEMA_COLUMNS_MAX);
 		return -1;
 	}
+	struct span name = column_name(e, arena_copy(table->arena, source_name));
 	struct column *column = column_room(table);
 	int index = (int)table->schema.count - 1;
 
 	column->source_name = arena_copy(table->arena, source_name);
-	column->name = name_guard(column->source_name, table->arena);
+	column->name = name;
 	column_rule_apply(d, table, (size_t)index, &rule);
 	column_type_first(e, column, &rule, rule.from && (rule.is_encoded || !from) ? rule.from : from);
-	if (column->name.len != source_name.len)
-		table_note(e, NOTE_RENAMED, "renamed", arena_printf(e->batch->arena,
-		           "column %.*s has a reserved name, it gets one _ in front", SPAN_ARG(source_name)));
 	if (table->schema.version)
 		table_change(table, "new column", column->name);
 	return index;

@@ -7,6 +7,7 @@
 #ifndef WEIR_TRANSFORM_DEBEZIUM_PRIVATE_H
 #define WEIR_TRANSFORM_DEBEZIUM_PRIVATE_H
 
+#include "base/name.h"
 #include "base/text.h"
 #include "record/key.h"
 #include "transform/transform.h"
@@ -17,7 +18,7 @@
 #define ROOT_ORDERS 16
 #define SHAPES_MAX 4
 #define SHAPE_TRAILS 4 /* an insert, updates with and without before, a delete */
-#define NAME_BYTES_MAX 1024
+#define NAME_BYTES_MAX 4096 /* of a name in the source; the destination has limits of its own */
 #define SEGMENTS_MAX 64
 
 /*
@@ -164,6 +165,7 @@ struct column_more {
 	const struct source_type *from; /* by sourceSchema or columnTypes, or NULL */
 	bool is_fixed;                  /* the owner chose the type: never widened */
 	bool is_encoded, is_hex;
+	bool is_case_told;              /* that a second name is this column, but for its case */
 	struct span quoted;             /* "\"name\":" */
 };
 
@@ -183,6 +185,7 @@ struct table {
 	bool is_key_compared;           /* with primaryKey, in this run */
 	bool is_met;                    /* an event of it has come in this run */
 	bool is_collided;
+	const char *collision;          /* with whom, in words */
 	size_t told_count;              /* columns that the newest schema in a batch has */
 	struct text *why;               /* what changed since the last batch_add_change; empty: nothing */
 	uint32_t history_version;
@@ -330,11 +333,8 @@ void table_change(struct table *table, const char *what, struct span name); /* "
 void table_flush(struct debezium *d, struct event *e);
 void table_sync(struct table *table);
 bool name_is_fine(struct span name);
-bool name_is_reserved(struct span name);
-struct span name_guard(struct span name, struct arena *arena);
 struct span source_name(struct arena *arena, struct span db, struct span schema, struct span table);
-struct span table_destination(const char *pattern, struct arena *arena, struct span db, struct span schema,
-                              struct span table);
+void table_choose_name(struct debezium *d, struct event *e, struct table *table);
 bool span_same_word(struct span a, struct span b); /* without regard to ASCII case */
 
 /* columns.c */
@@ -342,6 +342,7 @@ int column_find(const struct table *table, struct span source_name);
 int column_add(struct debezium *d, struct event *e, struct span source_name, const struct source_type *from);
 bool column_may_change(const struct debezium *d, const struct table *table, int column);
 void column_widen(struct event *e, int column, const struct bq_type *seen, bool value_fits);
+void column_tell_case(struct event *e, int column, struct span source_name);
 void column_settle(struct event *e, int column, const struct bq_type *type);
 void column_adopt(struct debezium *d, struct event *e, int column, const struct source_type *from);
 void columns_of_rule(struct debezium *d, struct event *e);

@@ -1,10 +1,12 @@
 /*
- * Names come from outside: what they may hold, what they become, and which
- * table a name of the configuration means.
+ * Names come from outside: what they may hold, what they become (base/name.h
+ * has the rules), and which table a name of the configuration means.
  */
 #include "transform/debezium_private.h"
 
 #include "base/text.h"
+
+#define COLLIDED_BYTES_MAX 1014
 
 static char lower(char c)
 {
@@ -38,28 +40,6 @@ bool name_is_fine(struct span name)
 	return true;
 }
 
-static bool begins_with(struct span name, struct span prefix)
-{
-	return name.len >= prefix.len && span_same_word(span_make(name.at, prefix.len), prefix);
-}
-
-bool name_is_reserved(struct span name)
-{
-	return begins_with(name, SPAN("_weir_")) || begins_with(name, SPAN("sqlite_"));
-}
-
-/* "_weir_" is ours and "sqlite_" SQLite's: such names get one "_" in front. */
-struct span name_guard(struct span name, struct arena *arena)
-{
-	if (!name_is_reserved(name))
-		return name;
-	char *at = arena_bytes(arena, name.len + 1);
-
-	at[0] = '_';
-	memcpy(at + 1, name.at, name.len);
-	return span_make(at, name.len + 1);
-}
-
 struct span source_name(struct arena *arena, struct span db, struct span schema, struct span table)
 {
 	const struct span parts[] = { db, schema, table };
@@ -89,8 +69,8 @@ bool name_matches(struct span pattern, struct span source, struct span table)
 	return span_equal(tail, pattern) && (pattern.len == source.len || tail.at[-1] == '.');
 }
 
-struct span table_destination(const char *pattern, struct arena *arena, struct span db, struct span schema,
-                              struct span table)
+static struct span table_destination(const char *pattern, struct arena *arena, struct span db, struct span schema,
+                              struct span table, unsigned *out_changes)
 {
 	const struct {
 		struct span word, value;
@@ -113,5 +93,82 @@ struct span table_destination(const char *pattern, struct arena *arena, struct s
 		}
 		rest = span_make(rest.at + step, rest.len - step);
 	}
-	return name_guard(arena_copy(arena, text_span(out)), arena);
+	return name_at_destination(NAME_TABLE, arena_copy(arena, text_span(out)), arena, out_changes);
+}
+
+/* SQLite's names have no case, nor have those of a dataset that is made so; and a changelog beside its replica takes a
+ * name too. */
+static bool names_clash(const struct job_options *options, struct span a, struct span b)
+{
+	struct span tail = SPAN("_changelog");
+
+	if (name_equal(a, b))
+		return true;
+	if (!options->change_log_dataset || !options->replica_dataset ||
+	    strcmp(options->change_log_dataset, options->replica_dataset) != 0)
+		return false;
+	if (a.len < b.len) {
+		struct span swap = a;
+
+		a = b;
+		b = swap;
+	}
+	return a.len > tail.len && name_equal(span_make(a.at, a.len - tail.len), b) &&
+	       span_same_word(span_make(a.at + a.len - tail.len, tail.len), tail);
+}
+
+static const struct table *table_in_the_way(const struct debezium *d, const struct table *table, struct span name)
+{
+	for (size_t i = 0; i < d->table_count; i++) {
+		const struct table *other = d->tables[i];
+
+		if (other != table && !other->is_collided && names_clash(d->options, other->schema.name, name))
+			return other;
+	}
+	return NULL;
+}
+
+/* Lists have limits. */
+static struct span head_of(struct span name)
+{
+	size_t len = name.len < COLLIDED_BYTES_MAX ? name.len : COLLIDED_BYTES_MAX;
+
+	while (len < name.len && (name.at[len] & 0xc0) == 0x80)
+		len--;
+	return span_make(name.at, len);
+}
+
+/* Nothing is made for it, but lists, letters and parked records need a name that is no other's: the source's own. */
+static void table_collide(struct event *e, struct table *table, const struct table *other, struct span name)
+{
+	table->collision = arena_printf(table->arena, "%.*s would be stored as %.*s, which %.*s already is",
+	                                SPAN_ARG(table->schema.source), SPAN_ARG(name), SPAN_ARG(other->schema.source));
+	table->schema.name = head_of(table->schema.source);
+	table_note(e, NOTE_NAME_COLLISION, "name_collision", table->collision);
+}
+
+/* Which name the table gets, and whether another has it. A table that is parked looks again in each run: its owner
+ * may have set tableNamePattern. */
+void table_choose_name(struct debezium *d, struct event *e, struct table *table)
+{
+	const char *pattern = d->options->table_name_pattern ? d->options->table_name_pattern : "{table}";
+	unsigned changes;
+	struct span name = table_destination(pattern, table->arena, table->db, table->schema_name, table->name, &changes);
+	const struct table *other = table_in_the_way(d, table, name);
+	bool was_collided = table->is_collided;
+
+	table->is_collided = other != NULL;
+	if (other) {
+		table_collide(e, table, other, name);
+		return;
+	}
+	table->schema.name = name;
+	if (changes)
+		table_note(e, NOTE_RENAMED, "renamed",
+		           arena_printf(e->batch->arena, "the table is stored as %.*s: %s", SPAN_ARG(name),
+		                        name_change_text(changes)));
+	if (was_collided) {
+		table->schema.notes &= ~(unsigned)NOTE_NAME_COLLISION;
+		table_change(table, "has a name of its own", name);
+	}
 }

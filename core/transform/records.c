@@ -48,8 +48,7 @@ static void record_park(struct debezium *d, struct event *e)
 
 	why->stage = "map";
 	why->code = "name_collision";
-	why->message = arena_printf(e->batch->arena, "another source table is stored under the name %.*s",
-	                            SPAN_ARG(e->table->schema.name));
+	why->message = arena_string(e->batch->arena, span_of(e->table->collision));
 	table_flush(d, e);
 	struct record *record = record_add(e, event_operation(e), 0, NULL);
 

@@ -94,6 +94,7 @@ static bool member_resolve(struct debezium *d, struct event *e, uint32_t token, 
 		if (out->column < 0)
 			return false;
 	}
+	column_tell_case(e, out->column, name);
 	const struct column_more *more = &e->table->more[out->column];
 
 	if (more->from && (more->is_encoded || !out->from))

@@ -193,7 +193,7 @@ static const struct override *override_find(const struct source_schema *schema, 
 	for (size_t i = 0; i < schema->override_count; i++) {
 		const struct override *o = &schema->overrides[i];
 
-		if (span_same_word(o->rule.name, column) && name_matches(o->table, source, table) &&
+		if (name_equal(o->rule.name, column) && name_matches(o->table, source, table) &&
 		    (!found || o->table.len > found->table.len))
 			found = o;
 	}
@@ -208,7 +208,7 @@ bool source_schema_column(const struct source_schema *schema, const struct table
 
 	*out = (struct column_rule){ .name = column };
 	for (size_t i = 0; rule && i < rule->column_count && !is_found; i++) {
-		if (span_same_word(rule->columns[i].name, column)) {
+		if (name_equal(rule->columns[i].name, column)) {
 			*out = rule->columns[i];
 			is_found = true;
 		}

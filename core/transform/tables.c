@@ -155,63 +155,6 @@ void table_flush(struct debezium *d, struct event *e)
 	text_clear(table->why);
 }
 
-/* SQLite's names have no case, and a changelog beside its replica takes a name too. */
-static bool names_clash(const struct job_options *options, struct span a, struct span b)
-{
-	struct span tail = SPAN("_changelog");
-
-	if (span_same_word(a, b))
-		return true;
-	if (!options->change_log_dataset || !options->replica_dataset ||
-	    strcmp(options->change_log_dataset, options->replica_dataset) != 0)
-		return false;
-	if (a.len < b.len) {
-		struct span swap = a;
-
-		a = b;
-		b = swap;
-	}
-	return a.len == b.len + tail.len && span_same_word(span_make(a.at, b.len), b) &&
-	       span_same_word(span_make(a.at + b.len, tail.len), tail);
-}
-
-static const struct table *table_in_the_way(const struct debezium *d, const struct table *table)
-{
-	for (size_t i = 0; i < d->table_count; i++) {
-		const struct table *other = d->tables[i];
-
-		if (other != table && !other->is_collided && names_clash(d->options, other->schema.name, table->schema.name))
-			return other;
-	}
-	return NULL;
-}
-
-/* Which name the table gets, and whether another has it. A table that is parked looks again in each run: its owner
- * may have set tableNamePattern. */
-static void table_name(struct debezium *d, struct event *e, struct table *table)
-{
-	const char *pattern = d->options->table_name_pattern ? d->options->table_name_pattern : "{table}";
-	bool was_collided = table->is_collided;
-	struct span plain = table->name;
-
-	table->schema.name = table_destination(pattern, table->arena, table->db, table->schema_name, table->name);
-	table->is_collided = true;
-	const struct table *other = table_in_the_way(d, table);
-
-	table->is_collided = other != NULL;
-	if (strcmp(pattern, "{table}") == 0 && !span_equal(plain, table->schema.name))
-		table_note(e, NOTE_RENAMED, "renamed", "the table's name is reserved, it gets one _ in front");
-	if (other)
-		table_note(e, NOTE_NAME_COLLISION, "name_collision",
-		           arena_printf(e->batch->arena, "%.*s would be stored as %.*s, which %.*s already is",
-		                        SPAN_ARG(table->schema.source), SPAN_ARG(table->schema.name),
-		                        SPAN_ARG(other->schema.source)));
-	else if (was_collided) {
-		table->schema.notes &= ~(unsigned)NOTE_NAME_COLLISION;
-		table_change(table, "has a name of its own", table->schema.name);
-	}
-}
-
 struct place_name {
 	struct span db, schema, table;
 };
@@ -226,7 +169,7 @@ static void table_meet(struct debezium *d, struct event *e, struct table *table,
 	table->name = arena_copy(table->arena, place->table);
 	table->rule = source_schema_table(d->rules, table->schema.source, table->name);
 	if (!table->schema.version || table->is_collided)
-		table_name(d, e, table);
+		table_choose_name(d, e, table);
 	columns_of_rule(d, e);
 }
 

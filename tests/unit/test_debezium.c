@@ -336,7 +336,7 @@ static void test_records_of_two_tables_with_one_name_are_parked(void **state)
 	assert_int_equal(r->verdict, VERDICT_PARKED);
 	assert_string_equal(r->refusal->code, "name_collision");
 	assert_int_equal(r->table, 1);
-	assert_true(rig_schema(&rig, "Orders")->notes & NOTE_NAME_COLLISION);
+	assert_true(rig_schema(&rig, "shop.sales.Orders")->notes & NOTE_NAME_COLLISION);
 	rig_close(&rig);
 	rig_open(&rig, ",\"tableNamePattern\":\"{schema}_{table}\"");
 	rig_send(&rig, EVENT("c", "null", "{\"id\":1}", PG("orders", 1)), "{\"id\":1}");

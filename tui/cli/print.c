@@ -158,8 +158,11 @@ static void print_columns(const json_t *table)
 	json_array_foreach(json_object_get(table, "columns"), i, column) {
 		printf("    ");
 		cell(column, "name", 24);
-		printf("%s%s%s\n", word(column, "type"), number(column, "key_ordinal") ? "  key" : "",
+		printf("%s%s%s", word(column, "type"), number(column, "key_ordinal") ? "  key" : "",
 		       json_is_true(json_object_get(column, "inferred")) ? "  inferred" : "");
+		if (json_object_get(column, "source"))
+			printf("  in the source: %s", word(column, "source"));
+		putchar('\n');
 	}
 	if (number(table, "columns_left_out"))
 		printf("    (and %lld more columns)\n", (long long)number(table, "columns_left_out"));
