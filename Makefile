@@ -79,7 +79,7 @@ TUI_LIBRARY := $(filter-out $(B)/o/tui/main.o,$(TUI_OBJECTS))
 UNIT_PROGRAMS := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SOURCES))
 FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(B)/%,$(FUZZ_SOURCES))
 
-.PHONY: all programs manual help deps test-deps demo test bench lint docs format fuzz fuzz-programs install clean unit screen accept FORCE
+.PHONY: all programs manual help deps test-deps demo test soak bench lint docs format fuzz fuzz-programs install clean unit screen accept FORCE
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -197,6 +197,11 @@ demo: all ## replicate the bundled change stream into a local warehouse and open
 
 test: test-deps ## build every variant and run every test
 	@tests/run.sh
+
+soak: test-deps ## every recorded stream (WEIR_DATA=FOLDER) in every way it may be delivered, killed and on failing disks; hours
+	@$(MAKE) --no-print-directory VARIANT=crash programs
+	@WEIR_BUILD=build/crash python3 tests/soak/soak.py
+	@WEIR_BUILD=build/crash python3 tests/soak/disk.py
 
 accept: programs screen ## record the screens and texts that tests expect anew; look at the diff
 	@WEIR_ACCEPT=1 python3 tests/screen/run.py

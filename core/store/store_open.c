@@ -31,6 +31,7 @@ static void library_configure(void)
 {
 	sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
 	sqlite3_config(SQLITE_CONFIG_LOOKASIDE, LOOKASIDE_BYTES, LOOKASIDE_SLOTS);
+	store_disk_prepare();
 }
 
 static bool store_configure(struct store *store, struct error *err)

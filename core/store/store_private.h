@@ -14,6 +14,9 @@ bool store_number(struct store *store, const char *sql, int64_t *out_number, str
 bool store_damaged(const struct store *store, struct error *err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* After the library's settings, before its first connection: in test builds puts the faulty disk of WEIR_DISK below it. */
+void store_disk_prepare(void);
+
 /* The cheap look at an existing file: header, size, identity, version, schema. */
 bool store_inspect(struct store *store, int32_t *out_version, struct error *err);
 
