@@ -130,8 +130,20 @@ bool dlq_replay_end(struct dlq *dlq, int64_t run, const char *state, struct dlq_
 /* Frees the claims of runs that died; `keep` goes on. */
 bool dlq_replay_free_stale(struct dlq *dlq, int64_t keep, struct error *err);
 
-/* Discards the open letters of a group, or one letter (group 0); `count_differs` unless there are `confirm` of them. */
-bool dlq_discard(struct dlq *dlq, int64_t group, int64_t id, uint64_t confirm, struct error *err);
+/* Which letters: all that is said holds. Zeroed: every letter. */
+struct letter_choice {
+	const int64_t *groups;    /* in ascending order; NULL: all */
+	size_t group_count;
+	unsigned states;          /* bits, see dlq_states_read; 0: all */
+	const char *table;        /* "DATASET.TABLE", or its name alone; NULL: all */
+	const char *code;         /* NULL: all */
+};
+
+/* "new,failed again" to bits; else `bad_state`. */
+bool dlq_states_read(const char *words, unsigned *out, struct error *err);
+
+/* Discards the open letters of a choice, or one letter (id not 0); `count_differs` unless there are `confirm` of them. */
+bool dlq_discard(struct dlq *dlq, const struct letter_choice *choice, int64_t id, uint64_t confirm, struct error *err);
 /* Letters of a group that a replay would claim, and those that it could not. */
 bool dlq_replay_ahead(struct dlq *dlq, int64_t group, uint64_t *out_fit, uint64_t *out_unfit, struct error *err);
 
@@ -141,14 +153,24 @@ bool dlq_replay_ahead(struct dlq *dlq, int64_t group, uint64_t *out_fit, uint64_
  */
 typedef bool (*dlq_line)(void *context, const char *json);
 
+/* Has the key of a letter a newer change than the letter's own? */
+struct letter_question {
+	struct span key;
+	const unsigned char *position; /* POSITION_BYTES */
+	bool is_newer;
+	size_t asker;                  /* the asker's own */
+};
+
 struct dlq_filter {
 	const char *job;          /* name of the job, for the output */
-	int64_t group;            /* 0: all */
-	const char *state;        /* NULL: all */
+	struct letter_choice choice;
 	int64_t id;               /* 0: all */
 	int64_t after, before;    /* only larger ids; only smaller ones, the largest first; 0: from the first on. Not both */
-	/* Fills "newer"; NULL: left out as false. */
-	bool (*is_newer)(void *context, const char *table, struct span key, const unsigned char *position);
+	/* Fills "newer" of letters of one table, and may change the order of the questions; NULL: left out as false. */
+	void (*ask_newer)(void *context, struct span table, struct letter_question *questions, size_t count);
+	/* dlq_show: writes what "replica" is, a JSON value; NULL: no such member. `key` as in the warehouse, `json_key` as the
+	 * message has it; both may be empty. */
+	void (*add_row)(void *context, struct span table, struct span key, struct span json_key, struct text *out);
 	void *context;
 };
 

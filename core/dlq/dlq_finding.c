@@ -72,6 +72,7 @@ static void find_records(struct finding *f, const struct batch *batch)
 
 	f->key = m->primary_key.len ? m->primary_key : m->key;
 	f->position = span_make((const char *)m->position, m->position ? POSITION_BYTES : 0);
+	f->committed_us = m->committed_ms * 1000;
 	for (uint32_t i = 0; i < m->record_count; i++) {
 		const struct record *r = &batch->records[m->first_record + i];
 

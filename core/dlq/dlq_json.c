@@ -210,15 +210,51 @@ static void json_source(struct text *out, struct text *cut, sqlite3_stmt *row)
 }
 
 /* Only where the destination can know: a key, and a position of the letter's own. */
-static bool is_newer_known(sqlite3_stmt *row, const struct dlq_filter *filter)
+bool letter_question_of(sqlite3_stmt *row, struct span *out_table, struct letter_question *out)
 {
 	struct span table = store_text(row, COL_TABLE);
 	struct span key = store_blob(row, COL_WEIR_KEY);
 	struct span position = store_blob(row, COL_POSITION);
 
-	if (!filter->is_newer || !key.len || position.len != POSITION_BYTES || span_is(table, "-"))
+	if (!key.len || position.len != POSITION_BYTES || span_is(table, "-"))
 		return false;
-	return filter->is_newer(filter->context, table.at, key, (const unsigned char *)position.at);
+	*out_table = table;
+	*out = (struct letter_question){ .key = key, .position = (const unsigned char *)position.at };
+	return true;
+}
+
+bool letter_is_newer(sqlite3_stmt *row, const struct dlq_filter *filter)
+{
+	struct letter_question question;
+	struct span table;
+
+	if (!filter->ask_newer || !letter_question_of(row, &table, &question))
+		return false;
+	filter->ask_newer(filter->context, table, &question, 1);
+	return question.is_newer;
+}
+
+/* Where the source says when it was committed, and where that stands in its log. */
+static void json_place(struct text *out, sqlite3_stmt *row)
+{
+	struct span position = store_blob(row, COL_POSITION);
+	char written[POSITION_TEXT_BYTES];
+	struct position place;
+
+	if (sqlite3_column_type(row, COL_COMMITTED) == SQLITE_NULL) {
+		member_name(out, "commit");
+		text_add(out, "null");
+	} else {
+		member_time(out, "commit", sqlite3_column_int64(row, COL_COMMITTED));
+	}
+	if (position.len != POSITION_BYTES) {
+		member_name(out, "position");
+		text_add(out, "null");
+		return;
+	}
+	position_unpack((const unsigned char *)position.at, &place);
+	position_text(&place, written);
+	member_text(out, "position", span_of(written));
 }
 
 static void json_reason(struct text *out, struct text *cut, sqlite3_stmt *row)
@@ -256,7 +292,7 @@ void letter_json(struct text *out, sqlite3_stmt *row, const struct dlq_filter *f
 	member_time(out, "first", sqlite3_column_int64(row, COL_FIRST));
 	member_time(out, "last", sqlite3_column_int64(row, COL_LAST));
 	member_int(out, "attempts", sqlite3_column_int64(row, COL_ATTEMPTS));
-	member_bool(out, "newer", is_newer_known(row, filter));
+	json_place(out, row);
 	if (store_text(row, COL_ORDINALS).len) {
 		member_name(out, "ordinals");
 		text_add_span(out, store_text(row, COL_ORDINALS));

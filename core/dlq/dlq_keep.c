@@ -26,7 +26,9 @@ static void bind_finding(sqlite3_stmt *stmt, int i, const struct finding *f)
 	if (f->position.len)
 		store_bind_blob(stmt, i, f->position);
 	i++;
-	dlq_bind_optional(stmt, i, span_of(f->ordinals));
+	dlq_bind_optional(stmt, i++, span_of(f->ordinals));
+	if (f->committed_us > 0)
+		sqlite3_bind_int64(stmt, i, f->committed_us);
 }
 
 static bool letter_insert(struct dlq *dlq, int64_t origin, int64_t group, const struct finding *f, struct error *err)
@@ -41,15 +43,15 @@ static bool letter_insert(struct dlq *dlq, int64_t origin, int64_t group, const 
 	dlq_bind_count(stmt, 3, m->line);
 	sqlite3_bind_int64(stmt, 4, group);
 	bind_finding(stmt, 5, f);
-	store_bind_text(stmt, 16, m->id);
-	dlq_bind_optional(stmt, 17, m->publish);
-	dlq_bind_optional(stmt, 18, m->key);
-	store_bind_blob(stmt, 19, text_span(f->attrs));
-	dlq_bind_count(stmt, 20, m->big ? m->big->size : m->body.len);
-	store_bind_text(stmt, 21, span_of(f->sha256));
-	sqlite3_bind_int(stmt, 22, m->body_is_null);
-	sqlite3_bind_int(stmt, 23, m->big != NULL);
-	sqlite3_bind_int64(stmt, 24, m->received_us);
+	store_bind_text(stmt, 17, m->id);
+	dlq_bind_optional(stmt, 18, m->publish);
+	dlq_bind_optional(stmt, 19, m->key);
+	store_bind_blob(stmt, 20, text_span(f->attrs));
+	dlq_bind_count(stmt, 21, m->big ? m->big->size : m->body.len);
+	store_bind_text(stmt, 22, span_of(f->sha256));
+	sqlite3_bind_int(stmt, 23, m->body_is_null);
+	sqlite3_bind_int(stmt, 24, m->big != NULL);
+	sqlite3_bind_int64(stmt, 25, m->received_us);
 	return dlq_run(dlq, stmt, err);
 }
 

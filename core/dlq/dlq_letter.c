@@ -63,6 +63,11 @@ static bool letter_show(struct dlq *dlq, const struct dlq_filter *filter, struct
 		return false;
 	}
 	letter_json(out, row, filter);
+	member_bool(out, "newer", letter_is_newer(row, filter));
+	if (filter->add_row) {
+		member_name(out, "replica");
+		filter->add_row(filter->context, store_text(row, COL_TABLE), store_blob(row, COL_WEIR_KEY), store_text(row, COL_KEY), out);
+	}
 	letter_payload_json(out, store_blob(body, 0), sqlite3_column_int(row, COL_IS_NULL) != 0,
 	                    sqlite3_column_int(row, COL_IS_BIG) != 0);
 	text_add_char(out, '}');
@@ -202,6 +207,7 @@ char *dlq_first_letter(struct dlq *dlq, const struct dlq_filter *filter, const c
 	if (!dlq_row(dlq, stmt, &has_row, err) || !has_row)
 		return NULL;
 	letter_json(out, stmt, filter);
+	member_bool(out, "newer", letter_is_newer(stmt, filter));
 	text_add_char(out, '}');
 	sqlite3_reset(stmt);
 	return dlq_json_is_whole(dlq, out, err) ? text_take(out) : NULL;

@@ -3,309 +3,223 @@
  * the file and goes on after the last number, so that a slow reader holds
  * nothing and may change letters while it reads.
  */
-#include "base/clock.h"
 #include "dlq/dlq_private.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
+
+/* A letter of the page: whether it has a newer change is asked for all of a table at once, and written then. */
+struct look_row {
+	struct text *line;
+	struct span table;
+	struct letter_question question; /* key empty: nothing can be asked */
+};
 
 struct look {
 	struct dlq *dlq;
 	const struct dlq_filter *filter;
-	int state;               /* -1: all */
 	dlq_line on_line;
 	void *context;
-	struct text *lines[PAGE_ROWS];
+	struct letter_pairs pairs;       /* of a choice that is not all letters */
+	bool has_pairs;
+	int64_t ids[IDS_ROOM];           /* found, and not read yet from `id_at` on */
+	size_t id_at, id_count;
+	struct arena *arena;             /* of the page's questions */
+	struct look_row rows[PAGE_ROWS];
 	size_t count;
 	int64_t last_id;
 };
 
-static bool look_init(struct look *look, struct dlq *dlq, const struct dlq_filter *filter, dlq_line on_line,
-                      void *context, struct error *err)
+static bool is_back(const struct look *look)
 {
-	enum letter_state state = LETTER_NEW;
-
-	if (filter->state && !letter_state_find(filter->state, &state, err))
-		return false;
-	*look = (struct look){ .dlq = dlq, .filter = filter, .state = filter->state ? (int)state : -1,
-	                       .on_line = on_line, .context = context,
-	                       .last_id = filter->before ? filter->before : filter->after };
-	return true;
+	return look->filter->before != 0;
 }
 
-static struct text *look_add(struct look *look)
-{
-	return look->lines[look->count++] = text_new(LINE_LIMIT);
-}
-
-/* False when the reader has had enough. The page is gone either way. */
-static bool look_hand_out(struct look *look)
-{
-	bool goes_on = true;
-
-	for (size_t i = 0; i < look->count; i++) {
-		goes_on = goes_on && look->on_line(look->context, look->lines[i]->at);
-		text_free(look->lines[i]);
-	}
-	look->count = 0;
-	return goes_on;
-}
-
-static void look_drop(struct look *look)
+static void page_drop(struct look *look)
 {
 	for (size_t i = 0; i < look->count; i++)
-		text_free(look->lines[i]);
+		text_free(look->rows[i].line);
 	look->count = 0;
+	arena_reset(look->arena);
 }
 
 /*
- * Letters.
+ * Rows
  */
 
-static sqlite3_stmt *list_statement(struct look *look, struct error *err)
+static void question_take(struct look *look, sqlite3_stmt *stmt, struct look_row *row)
 {
-	int64_t group = look->filter->group;
-	int64_t id = look->filter->id;
-	bool is_back = look->filter->before;
-	enum dlq_statement which = group ? (is_back ? LIST_GROUP_BACK : LIST_GROUP) : is_back ? LIST_ALL_BACK : LIST_ALL;
-	sqlite3_stmt *stmt = dlq_statement(look->dlq, id ? LIST_ONE : which, err);
+	struct letter_question *question = &row->question;
 
-	if (!stmt)
-		return NULL;
-	sqlite3_bind_int64(stmt, 1, id ? id : look->last_id);
-	if (id)
-		return stmt;
-	sqlite3_bind_int(stmt, 2, look->state);
-	sqlite3_bind_int(stmt, 3, PAGE_ROWS);
-	if (group)
-		sqlite3_bind_int64(stmt, 4, group);
-	return stmt;
+	if (!look->filter->ask_newer || !letter_question_of(stmt, &row->table, question))
+		return;
+	row->table = arena_copy(look->arena, row->table);
+	question->key = arena_copy(look->arena, question->key);
+	question->position = (const unsigned char *)arena_copy(look->arena, span_make((const char *)question->position,
+	                                                                              POSITION_BYTES)).at;
 }
 
-static bool is_wanted(const struct look *look, sqlite3_stmt *row)
+static bool row_take(struct look *look, sqlite3_stmt *stmt, struct error *err)
 {
-	return (look->state < 0 || sqlite3_column_int(row, COL_STATE) == look->state) &&
-	       (!look->filter->group || sqlite3_column_int64(row, COL_GROUP) == look->filter->group);
+	struct look_row *row = &look->rows[look->count++];
+
+	*row = (struct look_row){ .line = text_new(LINE_LIMIT) };
+	letter_json(row->line, stmt, look->filter);
+	question_take(look, stmt, row);
+	return dlq_json_is_whole(look->dlq, row->line, err);
 }
 
-static bool list_row(struct look *look, sqlite3_stmt *row, struct error *err)
+/* A letter may have changed since its number was found. */
+static bool is_wanted(const struct look *look, sqlite3_stmt *stmt)
 {
-	struct text *out;
+	unsigned states = look->filter->choice.states;
 
-	if (!is_wanted(look, row))
-		return true;
-	out = look_add(look);
-	letter_json(out, row, look->filter);
-	text_add_char(out, '}');
-	return dlq_json_is_whole(look->dlq, out, err);
+	return !states || states >> sqlite3_column_int(stmt, COL_STATE) & 1;
 }
 
-static bool list_page(struct look *look, size_t *out_rows, struct error *err)
+static bool rows_read(struct look *look, sqlite3_stmt *stmt, struct error *err)
 {
-	sqlite3_stmt *stmt = list_statement(look, err);
-	bool has_row = false;
-	bool is_fine;
-	size_t rows = 0;
+	bool has_row = false, is_fine;
 
 	while ((is_fine = dlq_row(look->dlq, stmt, &has_row, err)) && has_row) {
-		rows++;
 		look->last_id = sqlite3_column_int64(stmt, COL_ID);
-		if (!list_row(look, stmt, err)) {
+		if (is_wanted(look, stmt) && !row_take(look, stmt, err)) {
 			sqlite3_reset(stmt);
 			return false;
 		}
 	}
-	*out_rows = rows;
 	return is_fine;
-}
-
-bool dlq_list(struct dlq *dlq, const struct dlq_filter *filter, dlq_line on_line, void *context, struct error *err)
-{
-	struct look look;
-	size_t rows = PAGE_ROWS;
-
-	if (!look_init(&look, dlq, filter, on_line, context, err))
-		return false;
-	while (rows == PAGE_ROWS) {
-		if (!list_page(&look, &rows, err)) {
-			look_drop(&look);
-			return false;
-		}
-		if (!look_hand_out(&look))
-			return true;
-	}
-	return true;
 }
 
 /*
- * Groups.
+ * Pages
  */
 
-#define MINUTE_US INT64_C(60000000)
-
-struct group_sum {
-	int64_t count, open;
-	int64_t late; /* of the last minute */
-	int state; /* the most urgent */
-};
-
-static bool group_sum(struct look *look, int64_t group, struct group_sum *out, struct error *err)
+static bool page_of_all(struct look *look, bool *out_more, struct error *err)
 {
-	sqlite3_stmt *stmt = dlq_statement(look->dlq, LIST_GROUP_STATES, err);
-	bool has_row = false;
-	bool is_fine;
-	struct group_sum sum = { .state = -1 };
-
-	if (!stmt)
-		return false;
-	sqlite3_bind_int64(stmt, 1, group);
-	while ((is_fine = dlq_row(look->dlq, stmt, &has_row, err)) && has_row) {
-		int state = sqlite3_column_int(stmt, 0);
-
-		if (state < 0 || state >= LETTER_STATES || (look->state >= 0 && state != look->state))
-			continue;
-		sum.count += sqlite3_column_int64(stmt, 1);
-		sum.open += letter_states[state].is_open ? sqlite3_column_int64(stmt, 1) : 0;
-		if (sum.state < 0 || letter_states[state].urgency > letter_states[sum.state].urgency)
-			sum.state = state;
-	}
-	if (is_fine)
-		*out = sum;
-	return is_fine;
-}
-
-/* Most groups have got none for long, and are not looked at for it. */
-static bool group_late(struct look *look, int64_t group, int64_t last_us, int64_t *out, struct error *err)
-{
-	int64_t since_us = clock_utc_us() - MINUTE_US;
-	sqlite3_stmt *stmt;
-	bool has_row = false;
-
-	*out = 0;
-	if (last_us < since_us)
-		return true;
-	stmt = dlq_statement(look->dlq, LIST_GROUP_LATE, err);
-	if (!stmt)
-		return false;
-	sqlite3_bind_int64(stmt, 1, group);
-	sqlite3_bind_int64(stmt, 2, since_us);
-	if (!dlq_row(look->dlq, stmt, &has_row, err))
-		return false;
-	*out = has_row ? sqlite3_column_int64(stmt, 0) : 0;
-	sqlite3_reset(stmt);
-	return true;
-}
-
-/* Letters beyond the limit of groups share one a code, which has no table. */
-static void group_json(struct text *out, sqlite3_stmt *row, const struct group_sum *sum, const char *job)
-{
-	struct span stage = store_text(row, 1);
-	struct span table = store_text(row, 3);
-
-	text_add_format(out, "{\"group\":%" PRId64, (int64_t)sqlite3_column_int64(row, 0));
-	member_text(out, "job", span_of(job));
-	member_text_or_null(out, "stage", stage);
-	member_text(out, "code", store_text(row, 2));
-	member_text(out, "table", table.len ? table : SPAN("-"));
-	member_text_or_null(out, "column", store_text(row, 4));
-	member_int(out, "count", sum->count);
-	member_int(out, "open", sum->open);
-	member_int(out, "last_minute", sum->late);
-	member_int(out, "keys", sqlite3_column_int64(row, 5));
-	member_time(out, "first", sqlite3_column_int64(row, 6));
-	member_time(out, "last", sqlite3_column_int64(row, 7));
-	member_text(out, "state", span_of(letter_states[sum->state].word));
-	member_int(out, "sample", sqlite3_column_int64(row, 8));
-	text_add_char(out, '}');
-}
-
-static bool groups_page(struct look *look, size_t *out_rows, struct error *err)
-{
-	sqlite3_stmt *stmt = dlq_statement(look->dlq, LIST_GROUPS, err);
-	bool has_row = false;
-	bool is_fine;
-	size_t rows = 0;
+	sqlite3_stmt *stmt = dlq_statement(look->dlq, is_back(look) ? LIST_ALL_BACK : LIST_ALL, err);
 
 	if (!stmt)
 		return false;
 	sqlite3_bind_int64(stmt, 1, look->last_id);
 	sqlite3_bind_int(stmt, 2, PAGE_ROWS);
-	while ((is_fine = dlq_row(look->dlq, stmt, &has_row, err)) && has_row) {
-		struct group_sum sum;
-
-		rows++;
-		look->last_id = sqlite3_column_int64(stmt, 0);
-		if (!group_sum(look, look->last_id, &sum, err) ||
-		    !group_late(look, look->last_id, sqlite3_column_int64(stmt, 7), &sum.late, err)) {
-			sqlite3_reset(stmt);
-			return false;
-		}
-		if (sum.count && (!look->filter->group || look->filter->group == look->last_id))
-			group_json(look_add(look), stmt, &sum, look->filter->job);
-	}
-	*out_rows = rows;
-	return is_fine;
+	if (!rows_read(look, stmt, err))
+		return false;
+	*out_more = look->count == PAGE_ROWS;
+	return true;
 }
 
-bool dlq_groups(struct dlq *dlq, const struct dlq_filter *filter, dlq_line on_line, void *context, struct error *err)
+static bool row_of_id(struct look *look, int64_t id, struct error *err)
 {
-	struct look look;
-	size_t rows = PAGE_ROWS;
+	sqlite3_stmt *stmt = dlq_statement(look->dlq, LIST_ONE, err);
 
-	if (!look_init(&look, dlq, filter, on_line, context, err))
+	if (!stmt)
 		return false;
-	while (rows == PAGE_ROWS) {
-		if (!groups_page(&look, &rows, err)) {
-			look_drop(&look);
+	sqlite3_bind_int64(stmt, 1, id);
+	return rows_read(look, stmt, err);
+}
+
+static bool page_of_choice(struct look *look, bool *out_more, struct error *err)
+{
+	if (look->id_at == look->id_count) {
+		look->id_at = 0;
+		if (!pairs_next(look->dlq, &look->pairs, &look->filter->choice, look->last_id, is_back(look), look->ids,
+		                &look->id_count, err))
 			return false;
-		}
-		if (!look_hand_out(&look))
+	}
+	while (look->id_at < look->id_count && look->count < PAGE_ROWS) {
+		look->last_id = look->ids[look->id_at];
+		if (!row_of_id(look, look->ids[look->id_at++], err))
+			return false;
+	}
+	*out_more = look->id_at < look->id_count || look->id_count == IDS_ROOM;
+	return true;
+}
+
+static bool page_read(struct look *look, bool *out_more, struct error *err)
+{
+	*out_more = false;
+	if (look->filter->id)
+		return row_of_id(look, look->filter->id, err);
+	return look->has_pairs ? page_of_choice(look, out_more, err) : page_of_all(look, out_more, err);
+}
+
+/* Neighbours are often of one table, and need not be: each table is asked once. */
+static void ask_of_table(struct look *look, size_t first, struct letter_question *questions)
+{
+	struct span table = look->rows[first].table;
+	size_t count = 0;
+
+	for (size_t i = first; i < look->count; i++) {
+		if (!look->rows[i].question.key.len || !span_equal(look->rows[i].table, table))
+			continue;
+		questions[count] = look->rows[i].question;
+		questions[count].asker = i;
+		look->rows[i].question.key.len = 0; /* asked */
+		count++;
+	}
+	look->filter->ask_newer(look->filter->context, table, questions, count);
+	for (size_t i = 0; i < count; i++)
+		look->rows[questions[i].asker].question.is_newer = questions[i].is_newer;
+}
+
+static void page_ask(struct look *look)
+{
+	struct letter_question questions[PAGE_ROWS];
+
+	for (size_t i = 0; i < look->count; i++) {
+		if (look->rows[i].question.key.len)
+			ask_of_table(look, i, questions);
+	}
+}
+
+/* False when the reader has had enough. The page is gone either way. */
+static bool page_hand_out(struct look *look)
+{
+	bool goes_on = true;
+
+	page_ask(look);
+	for (size_t i = 0; i < look->count && goes_on; i++) {
+		member_bool(look->rows[i].line, "newer", look->rows[i].question.is_newer);
+		text_add_char(look->rows[i].line, '}');
+		goes_on = look->on_line(look->context, look->rows[i].line->at);
+	}
+	page_drop(look);
+	return goes_on;
+}
+
+static bool look_begin(struct look *look, struct error *err)
+{
+	const struct dlq_filter *filter = look->filter;
+
+	look->last_id = filter->before ? filter->before : filter->after;
+	look->arena = arena_new(4096);
+	look->has_pairs = !filter->id && !choice_is_all(&filter->choice);
+	return !look->has_pairs || pairs_read(look->dlq, &filter->choice, &look->pairs, err);
+}
+
+static bool look_run(struct look *look, struct error *err)
+{
+	bool has_more = true;
+
+	while (has_more) {
+		if (!page_read(look, &has_more, err))
+			return false;
+		if (!page_hand_out(look))
 			return true;
 	}
 	return true;
 }
 
-bool dlq_open_count(struct dlq *dlq, const char *table, uint64_t *out_open, uint64_t *out_needs, struct error *err)
+bool dlq_list(struct dlq *dlq, const struct dlq_filter *filter, dlq_line on_line, void *context, struct error *err)
 {
-	sqlite3_stmt *stmt = dlq_statement(dlq, COUNT_STATES, err);
-	uint64_t open = 0, needs = 0;
-	bool has_row = false;
+	struct look *look = memory_zalloc(sizeof(*look));
 	bool is_fine;
 
-	if (!stmt)
-		return false;
-	store_bind_text(stmt, 1, span_of(table));
-	while ((is_fine = dlq_row(dlq, stmt, &has_row, err)) && has_row) {
-		int state = sqlite3_column_int(stmt, 0);
-		uint64_t count = (uint64_t)sqlite3_column_int64(stmt, 1);
-
-		if (state < 0 || state >= LETTER_STATES)
-			continue;
-		open += letter_states[state].is_open ? count : 0;
-		needs += letter_states[state].needs_you ? count : 0;
-	}
-	if (!is_fine)
-		return false;
-	*out_open = open;
-	*out_needs = needs;
-	return true;
-}
-
-static void trouble_json(struct text *out, sqlite3_stmt *row)
-{
-	struct span table = store_text(row, 0);
-
-	member_first(out, "table", table.len ? table : SPAN("-"));
-	member_int(out, "group", sqlite3_column_int64(row, 1));
-	member_text(out, "code", store_text(row, 2));
-	member_text_or_null(out, "column", store_text(row, 3));
-	member_time(out, "since", sqlite3_column_int64(row, 4));
-	member_int(out, "sample", sqlite3_column_int64(row, 5));
-	member_int(out, "count", sqlite3_column_int64(row, 6));
-	text_add_char(out, '}');
-}
-
-char *dlq_troubles_json(struct dlq *dlq, const char *table, struct error *err)
-{
-	return table_array(dlq, TROUBLES, table, trouble_json, err);
+	*look = (struct look){ .dlq = dlq, .filter = filter, .on_line = on_line, .context = context };
+	is_fine = look_begin(look, err) && look_run(look, err);
+	page_drop(look);
+	pairs_clear(&look->pairs);
+	arena_free(look->arena);
+	free(look);
+	return is_fine;
 }

@@ -42,14 +42,14 @@ enum dlq_statement {
 	LETTER_FIND, LETTER_ADD, LETTER_AGAIN, LETTER_CHANGE, LETTER_SET_STATE, LETTER_COUNT, BODY_ADD,
 	GROUP_FIND, GROUP_LAST, GROUP_ADD, GROUP_HAS_KEY, GROUP_GREW, GROUP_SHRANK,
 	PARK_ADD, PARK_SUM_ADD, PARK_NEXT, PARK_NEXT_ANY, PARK_FORGET, PARK_DONE, PARK_SUM,
-	LIST_ALL, LIST_GROUP, LIST_ALL_BACK, LIST_GROUP_BACK, LIST_ONE, LIST_FIRST, LIST_BODY, LIST_GROUPS, LIST_GROUP_STATES,
-	LIST_GROUP_LATE,
+	LIST_ALL, LIST_ALL_BACK, LIST_ONE, LIST_FIRST, LIST_BODY, LIST_GROUPS, LIST_LATE,
+	PAIR_LIST, PAIR_IDS, PAIR_IDS_BACK, PAIR_COUNT, PAIR_DISCARD,
 	COUNT_STATES, TROUBLES,
 	TIMELINE_ADD, TIMELINE_LIST, NOTE_ADD, NOTE_PLACE, NOTE_SET_PLACE, NOTE_KEEP, NOTE_DROP, NOTE_LIST,
 	PAUSE_ADD, PAUSE_DROP, PAUSE_LIST,
 	RUN_ADD, RUN_CLAIM, RUN_MARK, RUN_AHEAD, RUN_UNFIT, RUN_NEXT, RUN_OUTCOME, RUN_FALL_BACK, RUN_UNCLAIM, RUN_COUNT,
 	RUN_FREE, RUN_DROP_CLAIMS, RUN_END, RUN_GET, RUN_STALE,
-	DISCARD_GROUP, DISCARD_ONE, OPEN_IN_GROUP, OPEN_ONE, GROUP_KNOWN,
+	DISCARD_ONE, OPEN_ONE, GROUP_KNOWN,
 	JOB_SET, JOB_GET, REMEMBER, REMEMBERED, FORGET, INCARNATION,
 	DLQ_STATEMENTS
 };
@@ -84,12 +84,38 @@ void watch_tell(struct dlq *dlq);
 void watch_forget(struct dlq *dlq);
 void watch_free(struct dlq_watch *watch);
 
-/* Columns of LIST_ALL, LIST_GROUP, their _BACK, LIST_ONE and LIST_FIRST. */
+/* Columns of LIST_ALL, its _BACK, LIST_ONE and LIST_FIRST. */
 enum letter_column {
 	COL_ID, COL_GROUP, COL_STATE, COL_STAGE, COL_CODE, COL_MESSAGE, COL_TABLE, COL_COLUMN, COL_PATH, COL_KEY,
 	COL_KIND, COL_FILE, COL_LINE, COL_PLACE, COL_MESSAGE_ID, COL_PUBLISH, COL_ORDERING_KEY, COL_ATTRS, COL_SIZE,
-	COL_SHA256, COL_FIRST, COL_LAST, COL_ATTEMPTS, COL_WEIR_KEY, COL_POSITION, COL_ORDINALS, COL_IS_NULL, COL_IS_BIG
+	COL_SHA256, COL_FIRST, COL_LAST, COL_ATTEMPTS, COL_WEIR_KEY, COL_POSITION, COL_ORDINALS, COL_IS_NULL, COL_IS_BIG,
+	COL_COMMITTED
 };
+
+/*
+ * The letters of a choice, as what is counted of them: one entry a group and state that has some, in this order
+ * (dlq_choice.c).
+ */
+struct letter_pair {
+	int64_t group;
+	int state;
+	uint64_t count;
+	bool is_shared; /* of more tables than one: each letter says its own */
+};
+struct letter_pairs {
+	struct letter_pair *pair;
+	size_t count;
+};
+bool pairs_read(struct dlq *dlq, const struct letter_choice *choice, struct letter_pairs *out, struct error *err);
+void pairs_clear(struct letter_pairs *pairs);
+/* Is it no choice at all? */
+bool choice_is_all(const struct letter_choice *choice);
+/* The table that a statement must look for in the letters of a pair; empty: none. */
+struct span pair_table(const struct letter_pair *pair, const struct letter_choice *choice);
+/* The next ids of the choice behind `from` (below it, if `is_back`), at most IDS_ROOM, in order. */
+#define IDS_ROOM 1024
+bool pairs_next(struct dlq *dlq, const struct letter_pairs *pairs, const struct letter_choice *choice, int64_t from,
+                bool is_back, int64_t out_ids[IDS_ROOM], size_t *out_count, struct error *err);
 
 /* A statement ready to be bound, or NULL with err. */
 sqlite3_stmt *dlq_statement(struct dlq *dlq, enum dlq_statement which, struct error *err);
@@ -118,6 +144,7 @@ struct finding {
 	const char *table;
 	struct span key, weir_key, position;
 	int64_t key_hash;
+	int64_t committed_us;  /* by the source; 0: it does not say */
 	bool has_key;
 	char ordinals[16];     /* "[0,1]" */
 	struct text *attrs;
@@ -151,8 +178,12 @@ bool member_text_or_null(struct text *out, const char *name, struct span value);
 void member_int(struct text *out, const char *name, int64_t number);
 void member_bool(struct text *out, const char *name, bool is_true);
 void member_time(struct text *out, const char *name, int64_t utc_us);
-/* A whole letter without its closing brace. */
+/* A whole letter without "newer" and its closing brace. */
 void letter_json(struct text *out, sqlite3_stmt *row, const struct dlq_filter *filter);
+/* What must be asked to know whether it has a newer change; false: nothing can. Lent as the row is. */
+bool letter_question_of(sqlite3_stmt *row, struct span *out_table, struct letter_question *out);
+/* "newer" of a letter that is alone. */
+bool letter_is_newer(sqlite3_stmt *row, const struct dlq_filter *filter);
 void letter_payload_json(struct text *out, struct span body, bool is_null, bool is_head);
 struct text *letter_envelope(sqlite3_stmt *row);
 bool dlq_json_is_whole(struct dlq *dlq, const struct text *out, struct error *err);

@@ -75,12 +75,20 @@ static const char version_2[] =
 	"CREATE TABLE remembered (dataset TEXT, tbl TEXT, identity TEXT NOT NULL, level INTEGER NOT NULL,"
 	" PRIMARY KEY (dataset, tbl)) WITHOUT ROWID;";
 
-static const char *const migrations[] = { version_1, version_2 };
+/* A listing goes through the letters of a group state by state; those of the last minute are at the end of the list of
+ * times, in which every new letter comes last. */
+static const char version_3[] =
+	"DROP INDEX letters_by_group;"
+	"CREATE INDEX letters_by_group ON letters (grp, state);"
+	"CREATE INDEX letters_by_time ON letters (first, grp);"
+	"ALTER TABLE letters ADD COLUMN committed INTEGER;";
+
+static const char *const migrations[] = { version_1, version_2, version_3 };
 
 const struct store_kind dlq_kind = {
 	.what = "store of dead letters",
 	.application_id = 0x77646c71, /* "wdlq" */
-	.version = 2,
+	.version = 3,
 	.migrations = migrations,
 };
 
@@ -88,7 +96,10 @@ const struct store_kind dlq_kind = {
 #define LETTER_COLUMNS                                                                                              \
 	"l.id, l.grp, l.state, l.stage, l.code, l.message, l.tbl, l.col, l.path, l.key, o.kind, o.file, l.line, l.place," \
 	" l.message_id, l.publish, l.ordering_key, l.attrs, l.size, l.sha256, l.first, l.last, l.attempts, l.weir_key,"   \
-	" l.position, l.ordinals, l.is_null, l.is_big FROM letters l LEFT JOIN origins o ON o.id = l.origin "
+	" l.position, l.ordinals, l.is_null, l.is_big, l.committed FROM letters l LEFT JOIN origins o ON o.id = l.origin "
+
+/* "shop.orders" is meant by its whole name, or by "orders". */
+#define IS_TABLE(column, typed) "(" column " = " typed " OR substr(" column ", -length(" typed ") - 1) = '.' || " typed ")"
 
 #define PARKED_COLUMNS                                                                                               \
 	"id, origin, place, line, message_id, publish, ordering_key, attrs, size, sha256, is_null, is_big, received, body" \
@@ -101,12 +112,13 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 
 	[LETTER_FIND] = "SELECT id, grp, state, key_hash FROM letters WHERE origin = ?1 AND place = ?2",
 	[LETTER_ADD] = "INSERT INTO letters (origin, place, line, grp, state, stage, code, message, tbl, col, path, key,"
-	               " key_hash, weir_key, position, ordinals, message_id, publish, ordering_key, attrs, size, sha256,"
-	               " is_null, is_big, first, last, attempts) VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
-	               " ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?24, 1)",
+	               " key_hash, weir_key, position, ordinals, committed, message_id, publish, ordering_key, attrs, size,"
+	               " sha256, is_null, is_big, first, last, attempts) VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, ?7, ?8, ?9, ?10,"
+	               " ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?25, 1)",
 	[LETTER_AGAIN] = "UPDATE letters SET last = max(last, ?2), attempts = attempts + 1 WHERE id = ?1",
 	[LETTER_CHANGE] = "UPDATE letters SET grp = ?2, stage = ?3, code = ?4, message = ?5, tbl = ?6, col = ?7, path = ?8,"
-	                  " key = ?9, key_hash = ?10, weir_key = ?11, position = ?12, ordinals = ?13 WHERE id = ?1",
+	                  " key = ?9, key_hash = ?10, weir_key = ?11, position = ?12, ordinals = ?13, committed = ?14"
+	                  " WHERE id = ?1",
 	[LETTER_SET_STATE] = "UPDATE letters SET state = ?2 WHERE id = ?1",
 	[LETTER_COUNT] = "SELECT (SELECT count(*) FROM letters) - (SELECT count(*) FROM letters WHERE place >= ?2 AND"
 	                 " origin = (SELECT id FROM origins WHERE identity = ?1))",
@@ -132,21 +144,24 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[PARK_DONE] = "DELETE FROM parked WHERE id = ?1",
 	[PARK_SUM] = "SELECT coalesce(sum(count), 0), coalesce(sum(bytes), 0) FROM parked_sums WHERE ?1 IS NULL OR tbl = ?1",
 
-	[LIST_ALL] = "SELECT " LETTER_COLUMNS "WHERE l.id > ?1 AND (?2 < 0 OR l.state = ?2) ORDER BY l.id LIMIT ?3",
-	[LIST_GROUP] = "SELECT " LETTER_COLUMNS "WHERE l.id > ?1 AND (?2 < 0 OR l.state = ?2) AND l.grp = ?4"
-	               " ORDER BY l.id LIMIT ?3",
-	[LIST_ALL_BACK] = "SELECT " LETTER_COLUMNS "WHERE l.id < ?1 AND (?2 < 0 OR l.state = ?2) ORDER BY l.id DESC LIMIT ?3",
-	[LIST_GROUP_BACK] = "SELECT " LETTER_COLUMNS "WHERE l.id < ?1 AND (?2 < 0 OR l.state = ?2) AND l.grp = ?4"
-	                    " ORDER BY l.id DESC LIMIT ?3",
+	[LIST_ALL] = "SELECT " LETTER_COLUMNS "WHERE l.id > ?1 ORDER BY l.id LIMIT ?2",
+	[LIST_ALL_BACK] = "SELECT " LETTER_COLUMNS "WHERE l.id < ?1 ORDER BY l.id DESC LIMIT ?2",
 	[LIST_ONE] = "SELECT " LETTER_COLUMNS "WHERE l.id = ?1",
 	[LIST_FIRST] = "SELECT " LETTER_COLUMNS "WHERE l.tbl = ?1 AND l.state IN (0, 5) ORDER BY l.id LIMIT 1",
 	[LIST_BODY] = "SELECT bytes FROM bodies WHERE letter = ?1",
 	[LIST_GROUPS] = "SELECT id, stage, code, tbl, col, keys, first, last, sample FROM groups WHERE id > ?1 ORDER BY id"
 	                " LIMIT ?2",
-	/* Letters are numbered as they come: the newest are looked at, and no more than could come in a minute. */
-	[LIST_GROUP_LATE] = "SELECT count(*) FROM (SELECT first FROM letters WHERE grp = ?1 ORDER BY id DESC LIMIT 100000)"
-	                    " WHERE first >= ?2",
-	[LIST_GROUP_STATES] = "SELECT state, count FROM group_states WHERE grp = ?1 AND count > 0",
+	/* Counted by who asks: SQLite would sort them first. */
+	[LIST_LATE] = "SELECT grp FROM letters WHERE first >= ?1",
+	[PAIR_LIST] = "SELECT s.grp, s.state, s.count, g.stage = '' FROM group_states s JOIN groups g ON g.id = s.grp"
+	              " WHERE s.count > 0 AND (?1 IS NULL OR g.code = ?1)"
+	              " AND (?2 IS NULL OR g.stage = '' OR " IS_TABLE("g.tbl", "?2") ") ORDER BY s.grp, s.state",
+	[PAIR_IDS] = "SELECT id FROM letters WHERE grp = ?1 AND state = ?2 AND id > ?3"
+	             " AND (?4 IS NULL OR " IS_TABLE("tbl", "?4") ") ORDER BY id LIMIT ?5",
+	[PAIR_IDS_BACK] = "SELECT id FROM letters WHERE grp = ?1 AND state = ?2 AND id < ?3"
+	                  " AND (?4 IS NULL OR " IS_TABLE("tbl", "?4") ") ORDER BY id DESC LIMIT ?5",
+	[PAIR_COUNT] = "SELECT count(*) FROM letters WHERE grp = ?1 AND state = ?2 AND " IS_TABLE("tbl", "?3"),
+	[PAIR_DISCARD] = "UPDATE letters SET state = 7 WHERE grp = ?1 AND state = ?2 AND (?3 IS NULL OR " IS_TABLE("tbl", "?3") ")",
 	[TROUBLES] = "SELECT g.tbl, g.id, g.code, g.col, g.first, g.sample, sum(s.count) AS n FROM groups g"
 	             " JOIN group_states s ON s.grp = g.id AND s.state IN (0, 5) AND s.count > 0 WHERE ?1 IS NULL OR g.tbl = ?1"
 	             " GROUP BY g.id ORDER BY n",
@@ -196,9 +211,7 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[RUN_STALE] = "SELECT id FROM runs WHERE state = 'running' AND id <> ?1 LIMIT 1",
 
 	/* Open: new, planned, failed again, set aside. */
-	[OPEN_IN_GROUP] = "SELECT coalesce(sum(count), 0) FROM group_states WHERE grp = ?1 AND state IN (0, 1, 5, 6)",
 	[OPEN_ONE] = "SELECT count(*) FROM letters WHERE id = ?1 AND state IN (0, 1, 5, 6)",
-	[DISCARD_GROUP] = "UPDATE letters SET state = 7 WHERE grp = ?1 AND state IN (0, 1, 5, 6)",
 	[DISCARD_ONE] = "UPDATE letters SET state = 7 WHERE id = ?1 AND state IN (0, 1, 5, 6)",
 	[GROUP_KNOWN] = "SELECT 1 FROM groups WHERE id = ?1",
 

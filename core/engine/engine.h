@@ -279,6 +279,10 @@ json_t *job_names(const struct home *home);
 bool job_each(struct call *call, const char *only,
               bool (*on_job)(struct call *call, const struct job_options *options, void *context, struct error *err),
               void *context, struct error *err);
+/* The same from the last to the first. */
+bool job_each_back(struct call *call, const char *only,
+                   bool (*on_job)(struct call *call, const struct job_options *options, void *context, struct error *err),
+                   void *context, struct error *err);
 
 /*
  * What a job's files say (result.c): the last line of `weir run`.

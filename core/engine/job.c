@@ -236,18 +236,18 @@ json_t *job_names(const struct home *home)
 	return list;
 }
 
-bool job_each(struct call *call, const char *only,
-              bool (*on_job)(struct call *call, const struct job_options *options, void *context, struct error *err),
-              void *context, struct error *err)
-{
-	json_t *names = only ? json_pack("[s]", only) : job_names(call->engine->home);
-	bool is_fine = true;
-	size_t i;
-	json_t *name;
+typedef bool on_job_function(struct call *call, const struct job_options *options, void *context, struct error *err);
 
-	json_array_foreach(names, i, name) {
+static bool each_of(struct call *call, const json_t *names, bool is_back, on_job_function *on_job, void *context,
+                    struct error *err)
+{
+	size_t count = json_array_size(names);
+	bool is_fine = true;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *name = json_string_value(json_array_get(names, is_back ? count - 1 - i : i));
 		struct error failure = { 0 };
-		struct job_options *options = job_load_named(call->engine->home, json_string_value(name), &failure);
+		struct job_options *options = job_load_named(call->engine->home, name, &failure);
 
 		if (!options || !on_job(call, options, context, &failure)) {
 			if (is_fine)
@@ -258,6 +258,32 @@ bool job_each(struct call *call, const char *only,
 		}
 		job_options_free(options);
 	}
+	return is_fine;
+}
+
+static json_t *names_meant(struct call *call, const char *only)
+{
+	return only ? json_pack("[s]", only) : job_names(call->engine->home);
+}
+
+bool job_each(struct call *call, const char *only,
+              bool (*on_job)(struct call *call, const struct job_options *options, void *context, struct error *err),
+              void *context, struct error *err)
+{
+	json_t *names = names_meant(call, only);
+	bool is_fine = each_of(call, names, false, on_job, context, err);
+
+	json_decref(names);
+	return is_fine;
+}
+
+bool job_each_back(struct call *call, const char *only,
+                   bool (*on_job)(struct call *call, const struct job_options *options, void *context, struct error *err),
+                   void *context, struct error *err)
+{
+	json_t *names = names_meant(call, only);
+	bool is_fine = each_of(call, names, true, on_job, context, err);
+
 	json_decref(names);
 	return is_fine;
 }

@@ -1,10 +1,14 @@
 /* `weir dlq groups | list | show`; `dlq export` is made of these by weir. */
+#include "base/clean.h"
 #include "base/hash.h"
 #include "engine/commands_private.h"
+#include "engine/letter_choice.h"
 #include "engine/result_private.h"
 #include "pipeline/pipeline.h"
 
 #include <stdlib.h>
+
+#define ROW_SHOWN_MAX ((size_t)128 << 10) /* beside a payload, in a line of the socket */
 
 struct letters {
 	struct call *call;
@@ -13,23 +17,12 @@ struct letters {
 	struct sink_setup setup;
 	bool (*look)(struct dlq *, const struct dlq_filter *, dlq_line, void *, struct error *);
 	dlq_line on_line;
-	int64_t id, after, before;
+	int64_t id;
+	struct letter_place place;
 	int64_t limit, sent;   /* objects; limit 0: all */
-	int64_t last;          /* id of the one that was sent last */
+	struct letter_place last; /* of the one that was sent last */
 	bool was_found, goes_on;
 };
-
-/* Letters and groups are numbered from 1: a 0 is a slip, and would mean all of them. */
-static bool numbers_are_from_1(struct call *call, struct error *err)
-{
-	static const char *const names[] = { "group", "id" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (json_object_get(call->args, names[i]) && call_number(call, names[i], 0) <= 0)
-			return fail(err, ERROR_USAGE, "bad_argument", "0 is given for '%s', numbers from 1 are allowed", names[i]);
-	}
-	return true;
-}
 
 static bool send_letter(void *context, const char *json)
 {
@@ -38,34 +31,91 @@ static bool send_letter(void *context, const char *json)
 
 	letters->was_found = true;
 	letters->sent++;
-	letters->last = json_integer_value(json_object_get(line, "id"));
+	letters->last.id = json_integer_value(json_object_get(line, "id"));
+	snprintf(letters->last.job, sizeof(letters->last.job), "%s", letters->options->name);
 	letters->goes_on = call_line(letters->call, line) && letters->sent != letters->limit;
 	return letters->goes_on;
 }
 
-static bool is_newer(void *context, const char *table, struct span key, const unsigned char *position)
+static void add_answer(struct text *out, const struct row_answer *answer)
+{
+	char place[POSITION_TEXT_BYTES];
+	struct position position;
+
+	if (!answer->is_found) {
+		text_add(out, "{\"row\":null}");
+		return;
+	}
+	position_unpack(answer->position, &position);
+	position_text(&position, place);
+	if (answer->is_too_long)
+		text_add_format(out, "{\"row\":null,\"cut\":true,\"position\":\"%s\"}", place);
+	else
+		text_add_format(out, "{\"row\":%s,\"position\":\"%s\"}", answer->row->at, place);
+}
+
+/* What cannot be told is left out as false: a list is not the place to fail for it. */
+static void ask_newer(void *context, struct span table, struct letter_question *questions, size_t count)
 {
 	struct letters *letters = context;
+	struct newer_question *asked = memory_zalloc(count * sizeof(*asked));
+	char *name = memory_string_of(table);
+	const char *dot = strchr(name, '.');
 	struct error ignored = { 0 };
-	const char *dot = strchr(table, '.');
-	bool newer = false;
 
-	return dot && warehouse_has_newer(&letters->setup, dot + 1, key, position, &newer, &ignored) && newer;
+	for (size_t i = 0; i < count; i++)
+		asked[i] = (struct newer_question){ .key = questions[i].key, .position = questions[i].position, .record = (uint32_t)i };
+	if (dot && warehouse_ask_newer(&letters->setup, dot + 1, asked, count, &ignored)) {
+		for (size_t i = 0; i < count; i++)
+			questions[asked[i].record].is_newer = asked[i].is_newer;
+	}
+	free(name);
+	free(asked);
+}
+
+/* {"row","position"}: a row of NULL is none; NULL for all of it: no replica. What fails says so in its place. */
+static void add_row(void *context, struct span table, struct span key, struct span json_key, struct text *out)
+{
+	struct letters *letters = context;
+	char *name = memory_string_of(table);
+	const char *dot = strchr(name, '.');
+	OWNED(text) row = text_new(ROW_SHOWN_MAX);
+	struct row_question question = { .key = key, .json_key = json_key };
+	struct row_answer answer = { .row = row };
+	struct error err = { 0 };
+
+	if (dot && !warehouse_row(&letters->setup, dot + 1, &question, &answer, &err)) {
+		text_add(out, "{\"problem\":");
+		json_quote(out, span_of(err.message));
+		text_add_char(out, '}');
+	} else if (!dot || !answer.has_replica) {
+		text_add(out, "null");
+	} else {
+		add_answer(out, &answer);
+	}
+	free(name);
+}
+
+static bool look_at(struct letters *letters, struct dlq *dlq, struct error *err)
+{
+	const char *name = letters->options->name;
+	struct dlq_filter filter = { .job = name, .id = letters->id, .ask_newer = ask_newer, .add_row = add_row, .context = letters };
+	struct chosen_letters chosen;
+	bool is_fine;
+
+	if (!place_bounds(&letters->place, name, &filter.after, &filter.before))
+		return true;
+	if (!chosen_read(letters->call, name, &chosen, err))
+		return false;
+	filter.choice = chosen.choice;
+	is_fine = letters->look(dlq, &filter, letters->on_line, letters, err);
+	chosen_clear(&chosen);
+	return is_fine;
 }
 
 static bool look_in_job(struct call *call, const struct job_options *options, void *context, struct error *err)
 {
 	struct letters *letters = context;
-	struct dlq_filter filter = {
-		.job = options->name,
-		.group = call_number(call, "group", 0),
-		.state = call_text_or(call, "state", NULL),
-		.id = letters->id,
-		.after = letters->after,
-		.before = letters->before,
-		.is_newer = is_newer,
-		.context = letters,
-	};
 	struct job_files files;
 	bool is_fine = true;
 
@@ -76,7 +126,7 @@ static bool look_in_job(struct call *call, const struct job_options *options, vo
 	if (!files_open(&files, call->engine->home, options, err))
 		return because(err, "job '%s'", options->name);
 	if (files.dlq)
-		is_fine = letters->look(files.dlq, &filter, letters->on_line, letters, err);
+		is_fine = look_at(letters, files.dlq, err);
 	files_close(&files);
 	return is_fine;
 }
@@ -86,7 +136,7 @@ static bool look_everywhere(struct call *call, struct letters *letters, struct e
 	letters->call = call;
 	letters->home = call->engine->home;
 	letters->goes_on = true;
-	return job_each(call, call_text_or(call, "job", NULL), look_in_job, letters, err);
+	return (letters->place.is_back ? job_each_back : job_each)(call, call_text_or(call, "job", NULL), look_in_job, letters, err);
 }
 
 static bool count_group(void *context, const char *json)
@@ -126,39 +176,28 @@ bool run_dlq_groups(struct call *call, struct error *err)
 {
 	struct letters page = { .look = dlq_groups, .on_line = send_letter, .limit = call_number(call, "limit", 0) };
 
-	return numbers_are_from_1(call, err) && look_everywhere(call, &page, err) &&
-	       say_more(call, &page, "groups", count_group, err);
+	return chosen_check(call, err) && look_everywhere(call, &page, err) && say_more(call, &page, "groups", count_group, err);
 }
 
-/* A place in a list is one of a job's: each numbers its letters by itself. */
-static bool place_is_clear(struct call *call, struct error *err)
+static void say_full(struct call *call, const struct letters *page)
 {
-	bool has_after = json_object_get(call->args, "after"), has_before = json_object_get(call->args, "before");
+	bool has_job = json_object_get(call->args, "job");
 
-	if (!has_after && !has_before)
-		return true;
-	if (has_after && has_before)
-		return fail(err, ERROR_USAGE, "bad_argument", "--after and --before are given, one of them is allowed");
-	if (has_after && call_number(call, "after", 0) < 0)
-		return fail(err, ERROR_USAGE, "bad_argument", "--after is less than 0");
-	if (has_before && call_number(call, "before", 0) <= 0)
-		return fail(err, ERROR_USAGE, "bad_argument", "--before is less than 1");
-	return json_object_get(call->args, "job") ||
-	       fail(err, ERROR_USAGE, "job_not_named", "letters are numbered by job, and --%s does not say of which",
-	            has_after ? "after" : "before");
+	call_note(call, "this page is full; --%s %s%s%lld goes on", page->place.is_back ? "before" : "after",
+	          has_job ? "" : page->last.job, has_job ? "" : "/", (long long)page->last.id);
 }
 
 /* Who goes through the letters page by page has no use for the count of all of them, each time. */
 bool run_dlq_list(struct call *call, struct error *err)
 {
-	struct letters page = { .look = dlq_list, .on_line = send_letter, .limit = call_number(call, "limit", 0),
-		                .after = call_number(call, "after", 0), .before = call_number(call, "before", 0) };
-	bool has_place = page.before || json_object_get(call->args, "after");
+	struct letters page = { .look = dlq_list, .on_line = send_letter, .limit = call_number(call, "limit", 0) };
+	bool has_place;
 
-	if (!numbers_are_from_1(call, err) || !place_is_clear(call, err) || !look_everywhere(call, &page, err))
+	if (!chosen_check(call, err) || !place_read(call, &page.place, err) || !look_everywhere(call, &page, err))
 		return false;
+	has_place = page.place.is_back || page.place.job[0];
 	if (has_place && page.limit && page.sent == page.limit)
-		call_note(call, "this page is full; --%s %lld goes on", page.before ? "before" : "after", (long long)page.last);
+		say_full(call, &page);
 	return has_place || say_more(call, &page, "letters", count_letters, err);
 }
 
@@ -230,17 +269,20 @@ static bool has_letter(void *context, const char *json)
 static bool count_owner(struct call *call, const struct job_options *options, void *context, struct error *err)
 {
 	json_t *owners = context;
-	struct dlq_filter filter = { .job = options->name, .id = call_number(call, "id", 0),
-		                     .group = call_number(call, "group", 0) };
+	struct dlq_filter filter = { .job = options->name, .id = call_number(call, "id", 0) };
+	struct chosen_letters chosen = { 0 };
 	struct job_files files;
-	bool found = false, is_fine = true;
+	bool found = false, is_fine;
 
 	if (!files_open(&files, call->engine->home, options, err))
 		return false;
-	if (files.dlq)
+	is_fine = chosen_read(call, options->name, &chosen, err);
+	filter.choice = chosen.choice;
+	if (is_fine && files.dlq)
 		is_fine = dlq_list(files.dlq, &filter, has_letter, &found, err);
 	if (found)
 		json_array_append_new(owners, json_string(options->name));
+	chosen_clear(&chosen);
 	files_close(&files);
 	return is_fine;
 }
@@ -265,19 +307,32 @@ bool job_is_one(const json_t *owners, const char *what, struct error *err)
 	return fail(err, ERROR_USAGE, "job_not_named", "%zu jobs have %s: %s", json_array_size(owners), what, names->at);
 }
 
+/* "a group 3", "a letter 7", "such letters": what was asked for. */
+static void what_text(struct call *call, char *out, size_t room)
+{
+	const json_t *group = json_object_get(call->args, "group");
+
+	if (json_object_get(call->args, "id"))
+		snprintf(out, room, "a letter %lld", (long long)call_number(call, "id", 0));
+	else if (json_is_integer(group))
+		snprintf(out, room, "a group %lld", (long long)json_integer_value(group));
+	else if (group && !strchr(call_text_or(call, "group", ","), ','))
+		snprintf(out, room, "a group %.24s", call_text_or(call, "group", ""));
+	else
+		snprintf(out, room, "such letters");
+}
+
 bool letters_choose_job(struct call *call, struct error *err)
 {
-	bool is_group = call_number(call, "group", 0) != 0;
 	char what[48];
 	json_t *owners;
 	bool is_fine;
 
-	if (!numbers_are_from_1(call, err))
+	if (!chosen_check(call, err))
 		return false;
 	if (json_object_get(call->args, "job"))
 		return true;
-	snprintf(what, sizeof(what), "a %s %lld", is_group ? "group" : "letter",
-	         (long long)call_number(call, is_group ? "group" : "id", 0));
+	what_text(call, what, sizeof(what));
 	owners = json_array();
 	is_fine = job_each(call, NULL, count_owner, owners, err);
 	is_fine = is_fine && job_is_one(owners, what, err);

@@ -4,6 +4,7 @@
  */
 #include "base/clock.h"
 #include "engine/commands_private.h"
+#include "engine/letter_choice.h"
 #include "engine/result_private.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/replay.h"
@@ -30,17 +31,27 @@ static struct dlq *store_open_of(struct call *call, const char *name, enum dlq_m
 	return dlq;
 }
 
+static void none_has(struct call *call, struct error *err)
+{
+	const json_t *group = json_object_get(call->args, "group");
+
+	if (json_is_integer(group))
+		fail(err, ERROR_USAGE, "group_unknown", "there is no group %lld of dead letters", (long long)json_integer_value(group));
+	else if (group)
+		fail(err, ERROR_USAGE, "group_unknown", "there is no group %.80s of dead letters", call_text_or(call, "group", ""));
+	else if (json_object_get(call->args, "id"))
+		fail(err, ERROR_USAGE, "letter_unknown", "there is no letter %lld", (long long)call_number(call, "id", 0));
+	else
+		fail(err, ERROR_USAGE, "letter_unknown", "there are no such letters");
+}
+
 /* The registered job that the call means: by name, or the only one that has the group or letter. */
 static struct job_options *options_of(struct call *call, struct error *err)
 {
 	if (!letters_choose_job(call, err))
 		return NULL;
 	if (!json_object_get(call->args, "job")) {
-		if (call_number(call, "group", 0))
-			fail(err, ERROR_USAGE, "group_unknown", "there is no group %lld of dead letters",
-			     (long long)call_number(call, "group", 0));
-		else
-			fail(err, ERROR_USAGE, "letter_unknown", "there is no letter %lld", (long long)call_number(call, "id", 0));
+		none_has(call, err);
 		return NULL;
 	}
 	return job_load_named(call->engine->home, call_text_or(call, "job", ""), err);
@@ -197,12 +208,23 @@ bool run_dlq_replay(struct call *call, struct error *err)
  * discard
  */
 
+/* A choice must be said: nothing at all would be every letter. */
+static bool has_choice(struct call *call)
+{
+	static const char *const names[] = { "group", "state", "table", "code" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (json_object_get(call->args, names[i]))
+			return true;
+	}
+	return call_flag(call, "all");
+}
+
 static bool check_discard(struct call *call, struct error *err)
 {
-	bool has_group = call_number(call, "group", 0) > 0, has_id = call_number(call, "id", 0) > 0;
-
-	if (has_group == has_id)
-		return fail(err, ERROR_USAGE, "bad_argument", "'dlq discard' needs either --group N or --id N");
+	if (has_choice(call) == (json_object_get(call->args, "id") != NULL))
+		return fail(err, ERROR_USAGE, "bad_argument", "'dlq discard' needs either --id N, or what is to be discarded: --group N, "
+		            "--state, --table, --code, or --all");
 	if (!json_object_get(call->args, "confirm"))
 		return fail(err, ERROR_USAGE, "bad_argument", "'dlq discard' needs --confirm with the number of open letters");
 	if (!*call_text_or(call, "why", ""))
@@ -210,26 +232,50 @@ static bool check_discard(struct call *call, struct error *err)
 	return true;
 }
 
+static bool discard(struct call *call, const char *job, uint64_t count, struct error *err)
+{
+	struct chosen_letters chosen = { 0 };
+	struct dlq *dlq;
+	bool is_fine;
+
+	if (!chosen_read(call, job, &chosen, err))
+		return false;
+	dlq = store_open_of(call, job, DLQ_WRITE, err);
+	is_fine = dlq && dlq_discard(dlq, &chosen.choice, call_number(call, "id", 0), count, err);
+	dlq_close(dlq);
+	chosen_clear(&chosen);
+	return is_fine;
+}
+
+/* Which letters they were, as it was said. */
+static json_t *discarded_line(struct call *call, const char *job, int64_t count)
+{
+	static const char *const names[] = { "id", "group", "state", "table", "code" };
+	json_t *line = json_pack("{s:s}", "job", job);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (json_object_get(call->args, names[i]))
+			json_object_set(line, names[i], json_object_get(call->args, names[i]));
+	}
+	json_object_set_new(line, "discarded", json_integer(count));
+	return line;
+}
+
 bool run_dlq_discard(struct call *call, struct error *err)
 {
-	int64_t group = call_number(call, "group", 0), id = call_number(call, "id", 0);
 	int64_t count = call_number(call, "confirm", 0);
 	struct job_options *options;
-	struct dlq *dlq;
 	bool is_fine;
 
 	if (!check_discard(call, err) || !(options = options_of(call, err)))
 		return false;
 	is_fine = job_hold_registered(call->engine, options->name, err);
 	if (is_fine) {
-		dlq = store_open_of(call, options->name, DLQ_WRITE, err);
-		is_fine = dlq && dlq_discard(dlq, group, id, (uint64_t)count, err);
-		dlq_close(dlq);
+		is_fine = discard(call, options->name, (uint64_t)count, err);
 		job_let_name(call->engine, options->name);
 	}
 	if (is_fine)
-		call_line(call, json_pack("{s:s, s:I, s:I}", "job", options->name, group ? "group" : "id",
-		                          (json_int_t)(group ? group : id), "discarded", (json_int_t)count));
+		call_line(call, discarded_line(call, options->name, count));
 	job_options_free(options);
 	return is_fine;
 }

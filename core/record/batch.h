@@ -63,6 +63,7 @@ struct message {
 	uint32_t first_record, record_count;
 	struct span primary_key;       /* JSON text, if known */
 	const unsigned char *position; /* POSITION_BYTES, if known */
+	int64_t committed_ms;          /* by the source's clock; 0: it does not say */
 };
 
 enum operation { OP_INSERT, OP_UPDATE, OP_DELETE, OP_READ, OP_TRUNCATE, OP_DROP, OPERATIONS };

@@ -1,56 +1,13 @@
-/* Is a dead letter's change the newest of its key? Asked of the replica where there is one, and of what it has not merged. */
-#include "sink/newer_private.h"
+/*
+ * Which of many changes are the newest of their key? One look at the replica, and one pass over what it has not merged;
+ * without a replica the changelog's index of positions.
+ */
+#include "sink/local_private.h"
 
-static bool replica_is_newer(struct store *store, struct span table, struct span key, const unsigned char *position,
-                             int64_t *out_watermark, bool *out_newer, struct error *err)
-{
-	struct replica *replica = replica_open(store, table, NULL, err);
-	unsigned char newest[POSITION_BYTES];
-	bool is_found = false;
-	bool is_fine;
+#include <stdlib.h>
 
-	if (!replica)
-		return false;
-	is_fine = replica_position(replica, key, newest, &is_found, err);
-	if (is_fine) {
-		*out_newer = (is_found && memcmp(newest, position, POSITION_BYTES) > 0) ||
-		             memcmp(replica_tide(replica)->hidden, position, POSITION_BYTES) > 0;
-		*out_watermark = replica_watermark(replica);
-	}
-	replica_free(replica);
-	return is_fine;
-}
-
-/* With a replica only what it has not merged is looked through, by rowid; without one the index of positions. */
-static sqlite3_stmt *changelog_prepare_newer(struct store *store, struct span table, bool has_replica, struct error *err)
-{
-	struct arena *arena = arena_new(1024);
-	struct text *sql = sql_new("SELECT 1 FROM ");
-
-	sql_name(sql, changelog_name(arena, table));
-	text_add(sql, has_replica ? " NOT INDEXED" : "");
-	text_add(sql, " WHERE rowid > ?1 AND _weir_key = ?2 AND _weir_position > ?3 LIMIT 1");
-	arena_free(arena);
-	return sql_prepare(sql, store, err);
-}
-
-static bool changelog_is_newer(struct store *store, struct span table, bool has_replica, int64_t watermark,
-                               struct span key, const unsigned char *position, bool *out_newer, struct error *err)
-{
-	sqlite3_stmt *stmt = changelog_prepare_newer(store, table, has_replica, err);
-	bool is_fine;
-
-	if (!stmt)
-		return false;
-	sqlite3_bind_int64(stmt, 1, watermark);
-	store_bind_blob(stmt, 2, key);
-	store_bind_blob(stmt, 3, span_make((const char *)position, POSITION_BYTES));
-	is_fine = store_step(store, stmt, out_newer, err);
-	sqlite3_finalize(stmt);
-	return is_fine;
-}
-
-bool newer_open_file(const struct sink_setup *setup, const char *dataset, struct store **out, struct error *err)
+/* Read only; *out NULL: the file does not exist yet, and holds nothing newer. */
+static bool open_file(const struct sink_setup *setup, const char *dataset, struct store **out, struct error *err)
 {
 	struct error failure = { 0 };
 
@@ -61,38 +18,8 @@ bool newer_open_file(const struct sink_setup *setup, const char *dataset, struct
 	return false;
 }
 
-static bool ask_replica(const struct sink_setup *setup, struct span table, struct span key,
-                        const unsigned char *position, int64_t *out_watermark, bool *out_newer, struct error *err)
-{
-	struct store *store;
-	bool is_fine;
-
-	if (!newer_open_file(setup, setup->options->replica_dataset, &store, err))
-		return false;
-	if (!store)
-		return true;
-	is_fine = replica_is_newer(store, table, key, position, out_watermark, out_newer, err);
-	store_close(store);
-	return is_fine;
-}
-
-static bool ask_changelog(const struct sink_setup *setup, struct span table, int64_t watermark, struct span key,
-                          const unsigned char *position, bool *out_newer, struct error *err)
-{
-	bool has_replica = setup->options->replication_mode == REPLICATION_MERGE;
-	struct store *store;
-	bool is_fine;
-
-	if (!newer_open_file(setup, setup->options->change_log_dataset, &store, err))
-		return false;
-	if (!store)
-		return true;
-	is_fine = changelog_is_newer(store, table, has_replica, watermark, key, position, out_newer, err);
-	store_close(store);
-	return is_fine;
-}
-
-struct span newer_plain_name(const struct sink_setup *setup, const char *table)
+/* "orders" or "shop.orders". */
+static struct span plain_name(const struct sink_setup *setup, const char *table)
 {
 	const char *dataset = setup->options->replication_mode == REPLICATION_CHANGELOG ? setup->options->change_log_dataset
 	                                                                               : setup->options->replica_dataset;
@@ -101,18 +28,157 @@ struct span newer_plain_name(const struct sink_setup *setup, const char *table)
 	return len && strncmp(table, dataset, len) == 0 && table[len] == '.' ? span_of(table + len + 1) : span_of(table);
 }
 
-bool warehouse_has_newer(const struct sink_setup *setup, const char *table, struct span key,
-                         const unsigned char *position, bool *out_newer, struct error *err)
+/*
+ * With a replica
+ */
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct newer_question *x = a, *y = b;
+
+	return span_compare(x->key, y->key);
+}
+
+static bool ask_rows(struct replica *replica, struct newer_question *questions, size_t count, struct error *err)
+{
+	const unsigned char *hidden = replica_tide(replica)->hidden;
+	unsigned char newest[POSITION_BYTES];
+
+	for (size_t i = 0; i < count; i++) {
+		bool is_found = false;
+
+		if (!replica_position(replica, questions[i].key, newest, &is_found, err))
+			return false;
+		questions[i].is_newer = (is_found && memcmp(newest, questions[i].position, POSITION_BYTES) > 0) ||
+		                        memcmp(hidden, questions[i].position, POSITION_BYTES) > 0;
+	}
+	return true;
+}
+
+static bool ask_replica(const struct sink_setup *setup, struct span table, struct newer_question *questions,
+                        size_t count, int64_t *out_watermark, struct error *err)
+{
+	struct store *store;
+	struct replica *replica;
+	bool is_fine;
+
+	if (!open_file(setup, setup->options->replica_dataset, &store, err))
+		return false;
+	if (!store)
+		return true;
+	replica = replica_open(store, table, NULL, err);
+	is_fine = replica && ask_rows(replica, questions, count, err);
+	if (is_fine)
+		*out_watermark = replica_watermark(replica);
+	replica_free(replica);
+	store_close(store);
+	return is_fine;
+}
+
+static void mark(struct newer_question *questions, size_t count, struct span key, struct span position)
+{
+	struct newer_question wanted = { .key = key };
+	struct newer_question *found = bsearch(&wanted, questions, count, sizeof(*questions), compare_keys);
+
+	if (!found || position.len != POSITION_BYTES)
+		return;
+	while (found > questions && span_equal(found[-1].key, key))
+		found--;
+	for (; found < questions + count && span_equal(found->key, key); found++)
+		found->is_newer = found->is_newer || memcmp(position.at, found->position, POSITION_BYTES) > 0;
+}
+
+static bool scan(struct store *store, struct span table, int64_t watermark, struct newer_question *questions,
+                 size_t count, struct error *err)
+{
+	struct arena *arena = arena_new(1024);
+	struct text *sql = sql_new("SELECT _weir_key, _weir_position FROM ");
+	sqlite3_stmt *stmt;
+	bool has_row = false, is_fine;
+
+	sql_name(sql, changelog_name(arena, table));
+	text_add(sql, " NOT INDEXED WHERE rowid > ?1");
+	arena_free(arena);
+	if (!(stmt = sql_prepare(sql, store, err)))
+		return false;
+	sqlite3_bind_int64(stmt, 1, watermark);
+	while ((is_fine = store_step(store, stmt, &has_row, err)) && has_row)
+		mark(questions, count, store_blob(stmt, 0), store_blob(stmt, 1));
+	sqlite3_finalize(stmt);
+	return is_fine;
+}
+
+static bool ask_unmerged(const struct sink_setup *setup, struct span table, int64_t watermark,
+                          struct newer_question *questions, size_t count, struct error *err)
+{
+	struct store *store;
+	bool is_fine;
+
+	if (!open_file(setup, setup->options->change_log_dataset, &store, err))
+		return false;
+	if (!store)
+		return true;
+	qsort(questions, count, sizeof(*questions), compare_keys);
+	is_fine = scan(store, table, watermark, questions, count, err);
+	store_close(store);
+	return is_fine;
+}
+
+/*
+ * Without one
+ */
+
+static sqlite3_stmt *position_prepare(struct store *store, struct span table, struct error *err)
+{
+	struct arena *arena = arena_new(1024);
+	struct text *sql = sql_new("SELECT 1 FROM ");
+
+	sql_name(sql, changelog_name(arena, table));
+	text_add(sql, " WHERE _weir_key = ?1 AND _weir_position > ?2 LIMIT 1");
+	arena_free(arena);
+	return sql_prepare(sql, store, err);
+}
+
+static bool ask_positions(struct store *store, struct span table, struct newer_question *questions, size_t count,
+                          struct error *err)
+{
+	sqlite3_stmt *stmt = position_prepare(store, table, err);
+	bool is_fine = stmt != NULL;
+
+	for (size_t i = 0; is_fine && i < count; i++) {
+		sqlite3_reset(stmt);
+		store_bind_blob(stmt, 1, questions[i].key);
+		store_bind_blob(stmt, 2, span_make((const char *)questions[i].position, POSITION_BYTES));
+		is_fine = store_step(store, stmt, &questions[i].is_newer, err);
+	}
+	sqlite3_finalize(stmt);
+	return is_fine;
+}
+
+static bool ask_changelog(const struct sink_setup *setup, struct span table, struct newer_question *questions,
+                          size_t count, struct error *err)
+{
+	struct store *store;
+	bool is_fine;
+
+	if (!open_file(setup, setup->options->change_log_dataset, &store, err))
+		return false;
+	if (!store)
+		return true;
+	is_fine = ask_positions(store, table, questions, count, err);
+	store_close(store);
+	return is_fine;
+}
+
+bool warehouse_ask_newer(const struct sink_setup *setup, const char *table, struct newer_question *questions,
+                         size_t count, struct error *err)
 {
 	enum replication_mode mode = setup->options->replication_mode;
-	struct span name = newer_plain_name(setup, table);
+	struct span name = plain_name(setup, table);
 	int64_t watermark = 0;
-	bool is_newer = false;
 
-	if (mode != REPLICATION_CHANGELOG && !ask_replica(setup, name, key, position, &watermark, &is_newer, err))
-		return false;
-	if (mode != REPLICATION_UPSERT && !is_newer && !ask_changelog(setup, name, watermark, key, position, &is_newer, err))
-		return false;
-	*out_newer = is_newer;
-	return true;
+	if (mode == REPLICATION_CHANGELOG)
+		return ask_changelog(setup, name, questions, count, err);
+	return ask_replica(setup, name, questions, count, &watermark, err) &&
+	       (mode == REPLICATION_UPSERT || ask_unmerged(setup, name, watermark, questions, count, err));
 }

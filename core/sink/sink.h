@@ -124,11 +124,8 @@ bool verify_run(const struct sink_setup *, void (*on_table)(void *, const struct
 bool warehouse_lost(const struct sink_setup *, void (*on_lost)(void *context, struct span table, const char *sentence),
                     void *context, struct error *);
 
-/* Is there a change of this key that is newer than `position`? For `newer` of a dead letter. */
-bool warehouse_has_newer(const struct sink_setup *, const char *table, struct span key,
-                         const unsigned char *position, bool *out_newer, struct error *);
-
-/* The same for many changes of one table, in modes with a replica. The order of the questions changes. */
+/* Which of many changes of one table have a newer one of their key? For `newer` of dead letters. The order of the questions
+ * changes. */
 struct newer_question {
 	struct span key;
 	const unsigned char *position;
@@ -137,5 +134,19 @@ struct newer_question {
 };
 bool warehouse_ask_newer(const struct sink_setup *, const char *table, struct newer_question *questions, size_t count,
                          struct error *);
+
+/* The row that the replica holds now for a key. */
+struct row_question {
+	struct span key;       /* _weir_key; empty: not known, */
+	struct span json_key;  /* then the key columns as a JSON object; empty: not known either */
+};
+struct row_answer {
+	struct text *row;      /* the asker's: JSON is added. Less than all of it if it is too long */
+	unsigned char position[POSITION_BYTES]; /* of the change that wrote it */
+	bool has_replica;      /* of this table */
+	bool is_found, is_too_long;
+};
+bool warehouse_row(const struct sink_setup *, const char *table, const struct row_question *, struct row_answer *out,
+                   struct error *);
 
 #endif

@@ -148,11 +148,14 @@ static void event_start(struct event *e, struct batch *batch, struct message *me
 	e->message = message;
 }
 
-/* A letter keeps the position of what was refused: it tells whether something newer came since. */
-static void event_keep_position(struct event *e)
+/* A letter keeps the place of what was refused: it tells whether something newer came since. */
+static void event_keep_place(struct event *e)
 {
 	unsigned char *packed;
+	uint64_t ms;
 
+	if (value_uint(&e->fields[FIELD_TS_MS], &ms) == READ_OK && ms <= INT64_MAX / 1000)
+		e->message->committed_ms = (int64_t)ms;
 	if (!e->is_located || e->message->position)
 		return;
 	packed = arena_alloc(e->batch->arena, POSITION_BYTES);
@@ -178,7 +181,7 @@ static void debezium_apply(struct transform *transform, struct batch *batch, str
 		event_apply(d, &e);
 	/* What a refused row has taught of its table holds for the next one too. */
 	table_flush(d, &e);
-	event_keep_position(&e);
+	event_keep_place(&e);
 }
 
 const struct transform_ops transform_debezium = {

@@ -128,6 +128,21 @@ static size_t look(struct place *place, enum look what, struct dlq_filter filter
 	return json_array_size(place->lines);
 }
 
+/* One group (0: all) in one state (NULL: all). */
+static struct dlq_filter chosen(int64_t group, const char *state)
+{
+	static int64_t one;
+	struct dlq_filter filter = { 0 };
+	struct error err = { 0 };
+
+	one = group;
+	if (group)
+		filter.choice = (struct letter_choice){ .groups = &one, .group_count = 1 };
+	if (state)
+		assert_true(dlq_states_read(state, &filter.choice.states, &err));
+	return filter;
+}
+
 static const json_t *member(const struct place *place, size_t line, const char *name)
 {
 	const json_t *found = json_object_get(json_array_get(place->lines, line), name);
@@ -496,9 +511,9 @@ static void letters_that_fail_alike_are_one_group(void **state)
 	member_is_number(place, 1, "count", 1);
 	member_is_number(place, 1, "keys", 0);
 
-	assert_int_equal(look(place, LIST, (struct dlq_filter){ .group = 2 }), 1);
+	assert_int_equal(look(place, LIST, chosen(2, NULL)), 1);
 	member_is(place, 0, "code", "unknown_column");
-	assert_int_equal(look(place, GROUPS, (struct dlq_filter){ .group = 2 }), 1);
+	assert_int_equal(look(place, GROUPS, chosen(2, NULL)), 1);
 	member_is_number(place, 0, "group", 2);
 }
 
@@ -555,13 +570,13 @@ static void states_decide_what_is_open_and_who_needs_you(void **state)
 		counts_are(place, "shop.orders", rows[i].open, rows[i].needs);
 		counts_are(place, NULL, rows[i].open, rows[i].needs);
 		counts_are(place, "shop.other", 0, 0);
-		assert_int_equal(look(place, LIST, (struct dlq_filter){ .state = rows[i].word }), 1);
+		assert_int_equal(look(place, LIST, chosen(0, rows[i].word)), 1);
 		member_is(place, 0, "state", rows[i].word);
-		assert_int_equal(look(place, GROUPS, (struct dlq_filter){ .state = rows[i].word }), 1);
+		assert_int_equal(look(place, GROUPS, chosen(0, rows[i].word)), 1);
 		member_is(place, 0, "state", rows[i].word);
 	}
-	assert_int_equal(look(place, LIST, (struct dlq_filter){ .state = "new" }), 0);
-	assert_int_equal(look(place, GROUPS, (struct dlq_filter){ .state = "new" }), 0);
+	assert_int_equal(look(place, LIST, chosen(0, "new")), 0);
+	assert_int_equal(look(place, GROUPS, chosen(0, "new")), 0);
 }
 
 static void group_shows_its_most_urgent_state(void **state)
@@ -575,14 +590,15 @@ static void group_shows_its_most_urgent_state(void **state)
 	look(place, GROUPS, (struct dlq_filter){ 0 });
 	member_is(place, 0, "state", "failed again");
 	member_is_number(place, 0, "count", 3);
-	look(place, GROUPS, (struct dlq_filter){ .state = "done" });
+	look(place, GROUPS, chosen(0, "done"));
 	member_is_number(place, 0, "count", 1);
 }
 
 static void unknown_words_and_numbers_are_refused(void **state)
 {
 	struct place *place = *state;
-	struct dlq_filter filter = { .job = "orders", .id = 5, .state = NULL };
+	struct dlq_filter filter = { .job = "orders", .id = 5 };
+	unsigned states;
 	struct error err = { 0 };
 
 	assert_false(dlq_show(place->dlq, &filter, take_line, place, &err));
@@ -593,8 +609,7 @@ static void unknown_words_and_numbers_are_refused(void **state)
 	assert_string_equal(err.code, "letter_unknown");
 	assert_false(dlq_set_state(place->dlq, 5, "finished", &err));
 	assert_string_equal(err.code, "bad_state");
-	filter = (struct dlq_filter){ .job = "orders", .state = "no_effect" };
-	assert_false(dlq_list(place->dlq, &filter, take_line, place, &err));
+	assert_false(dlq_states_read("new,no_effect", &states, &err));
 	assert_string_equal(err.code, "bad_state");
 }
 
@@ -676,33 +691,52 @@ static void key_change_names_the_refused_half(void **state)
 	free(text);
 }
 
-static bool is_newer(void *context, const char *table, struct span key, const unsigned char *position)
+static void ask_newer(void *context, struct span table, struct letter_question *questions, size_t count)
 {
-	assert_string_equal(table, "shop.orders");
-	assert_true(span_equal(key, SPAN("\1\1" "7")));
-	assert_int_equal(position[0], 3);
-	*(int *)context += 1;
-	return true;
+	*(size_t *)context += count;
+	assert_true(span_is(table, "shop.orders") || span_is(table, "shop.items"));
+	for (size_t i = 0; i < count; i++) {
+		struct letter_question question = questions[i];
+
+		assert_int_equal(question.position[0], 3);
+		question.is_newer = span_equal(question.key, SPAN("\1\1" "7"));
+		questions[i] = questions[count - 1 - i]; /* the order is theirs */
+		questions[count - 1 - i] = question;
+	}
 }
 
-static void newer_is_asked_only_where_it_can_be_known(void **state)
+static void keep_with_key(struct place *place, uint64_t at, struct span key, const char *table)
 {
-	struct place *place = *state;
-	struct message *m = message_at(place, 0, SPAN("{}"), &type_mismatch);
+	struct message *m = message_at(place, at, SPAN("{}"), &type_mismatch);
 	struct record *r;
-	int asked = 0;
 
 	m->fate = MESSAGE_OPEN;
 	r = batch_add_record(place->batch, m);
 	r->verdict = VERDICT_REFUSED;
-	r->key = SPAN("\1\1" "7");
+	r->key = key;
 	r->position[0] = 3;
-	keep(place, m, "shop.orders");
+	m->committed_ms = 1700000000123;
+	keep(place, m, table);
+}
+
+/* once a table and page, and only where it can be known */
+static void newer_is_asked_of_a_table_at_once(void **state)
+{
+	static const bool is_newer[] = { true, false, false, true, false };
+	struct place *place = *state;
+	size_t asked = 0;
+
+	keep_with_key(place, 0, SPAN("\1\1" "7"), "shop.orders");
 	keep_simple(place, 1, &type_mismatch);
-	look(place, LIST, (struct dlq_filter){ .is_newer = is_newer, .context = &asked });
-	assert_int_equal(asked, 1);
-	assert_true(json_is_true(member(place, 0, "newer")));
-	assert_true(json_is_false(member(place, 1, "newer")));
+	keep_with_key(place, 2, SPAN("\1\1" "8"), "shop.orders");
+	keep_with_key(place, 3, SPAN("\1\1" "7"), "shop.items");
+	keep_with_key(place, 4, SPAN("\1\1" "7"), "-");
+	assert_int_equal(look(place, LIST, (struct dlq_filter){ .ask_newer = ask_newer, .context = &asked }), 5);
+	assert_int_equal(asked, 3);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(json_is_true(member(place, i, "newer")), is_newer[i]);
+	member_is(place, 0, "commit", "2023-11-14T22:13:20.123000Z");
+	assert_true(json_is_null(member(place, 1, "commit")));
 }
 
 static void parked_messages_come_back_in_order(void **state)
@@ -824,6 +858,55 @@ static void parked_message_that_is_refused_later_keeps_its_origin(void **state)
 	assert_int_equal(look(place, LIST, (struct dlq_filter){ 0 }), 3);
 }
 
+/* by what the letters say, backwards and from the middle, over more than the numbers that are found at once */
+static void choice_is_listed_in_the_order_of_numbers(void **state)
+{
+	static const char *const tables[] = { "shop.orders", "shop.items", "-" };
+	struct place *place = *state;
+	struct error err = { 0 };
+	struct dlq_filter filter = { 0 };
+	const int64_t groups[] = { 2, 4 };
+	const int letters = 6000;
+	int64_t last = 0;
+
+	assert_true(dlq_begin(place->dlq, &err));
+	for (int i = 0; i < letters; i++) {
+		batch_reset(place->batch);
+		assert_true(dlq_keep(place->dlq, place->batch,
+		                     message_at(place, (uint64_t)i, SPAN("{}"), i % 2 ? &type_mismatch : &unknown_column),
+		                     tables[i % 3], &err));
+	}
+	assert_true(dlq_commit(place->dlq, &err));
+	assert_int_equal(look(place, LIST, (struct dlq_filter){ .choice = { .table = "shop.items" } }), letters / 3);
+	for (size_t i = 0; i < (size_t)letters / 3; i++) {
+		member_is(place, i, "table", "shop.items");
+		assert_true(json_integer_value(member(place, i, "id")) > last);
+		last = json_integer_value(member(place, i, "id"));
+	}
+	assert_int_equal(look(place, LIST, (struct dlq_filter){ .choice = { .table = "items", .code = "type_mismatch" } }),
+	                 letters / 6);
+	assert_int_equal(look(place, LIST, (struct dlq_filter){ .choice = { .table = "tems" } }), 0);
+	filter.choice = (struct letter_choice){ .groups = groups, .group_count = 2, .states = 1 };
+	assert_int_equal(look(place, LIST, filter), letters / 3);
+	filter.before = 3001;
+	assert_int_equal(look(place, LIST, filter), letters / 6);
+	assert_true(json_integer_value(member(place, 0, "id")) <= 3000);
+	assert_true(json_integer_value(member(place, 0, "id")) > json_integer_value(member(place, 1, "id")));
+	filter.before = 0;
+	filter.after = 3000;
+	assert_int_equal(look(place, LIST, filter), letters / 6);
+	filter.choice.states = 1u << 3;
+	assert_int_equal(look(place, LIST, filter), 0);
+	filter.choice = (struct letter_choice){ .groups = groups, .group_count = 0 };
+	assert_int_equal(look(place, LIST, filter), 0);
+	assert_int_equal(look(place, GROUPS, (struct dlq_filter){ .choice = { .table = "orders" } }), 2);
+	member_is_number(place, 0, "count", letters / 6);
+	assert_true(dlq_discard(place->dlq, &(struct letter_choice){ .table = "items", .code = "type_mismatch" }, 0,
+	                        (uint64_t)letters / 6, &err));
+	assert_int_equal(look(place, LIST, chosen(0, "discarded")), letters / 6);
+	counts_are(place, "shop.items", (uint64_t)letters / 6, (uint64_t)letters / 6);
+}
+
 /* one transaction of many letters: a page is 256 */
 static void long_list_is_complete_and_ascending(void **state)
 {
@@ -843,7 +926,7 @@ static void long_list_is_complete_and_ascending(void **state)
 	assert_int_equal(look(place, LIST, (struct dlq_filter){ 0 }), letters);
 	for (int i = 0; i < letters; i++)
 		assert_int_equal(json_integer_value(json_object_get(json_array_get(place->lines, (size_t)i), "id")), i + 1);
-	assert_int_equal(look(place, LIST, (struct dlq_filter){ .group = 1 }), letters / 100);
+	assert_int_equal(look(place, LIST, chosen(1, NULL)), letters / 100);
 	place->wanted = 300;
 	assert_int_equal(look(place, LIST, (struct dlq_filter){ 0 }), 300);
 	look(place, GROUPS, (struct dlq_filter){ 0 });
@@ -866,14 +949,19 @@ static void stream_that_invents_columns_makes_no_group_a_letter(void **state)
 		why.column = span_of(name);
 		batch_reset(place->batch);
 		assert_true(dlq_keep(place->dlq, place->batch, message_at(place, (uint64_t)i, SPAN("{}"), &why),
-		                     "shop.orders", &err));
+		                     i == groups + 1 ? "shop.items" : "shop.orders", &err));
 	}
 	assert_true(dlq_commit(place->dlq, &err));
 	assert_int_equal(look(place, GROUPS, (struct dlq_filter){ 0 }), groups + 1);
 	member_is(place, (size_t)groups, "code", "unknown_column");
 	member_is(place, (size_t)groups, "table", "-");
 	member_is_number(place, (size_t)groups, "count", 50);
-	counts_are(place, "shop.orders", (uint64_t)groups + 50, (uint64_t)groups + 50);
+	counts_are(place, "shop.orders", (uint64_t)groups + 49, (uint64_t)groups + 49);
+	/* What the group does not say its letters say. */
+	assert_int_equal(look(place, GROUPS, (struct dlq_filter){ .choice = { .table = "items" } }), 1);
+	member_is_number(place, 0, "count", 1);
+	assert_int_equal(look(place, LIST, (struct dlq_filter){ .choice = { .table = "items" } }), 1);
+	member_is_number(place, 0, "id", groups + 2);
 }
 
 static void timeline_and_notes_are_kept_once(void **state)
@@ -1027,10 +1115,11 @@ int main(void)
 		TEST(done_letter_met_again_has_failed_again),
 		TEST(first_letter_is_the_oldest_that_needs_you),
 		TEST(key_change_names_the_refused_half),
-		TEST(newer_is_asked_only_where_it_can_be_known),
+		TEST(newer_is_asked_of_a_table_at_once),
 		TEST(parked_messages_come_back_in_order),
 		TEST(many_parked_messages_are_summed_up_once),
 		TEST(parked_message_that_is_refused_later_keeps_its_origin),
+		TEST(choice_is_listed_in_the_order_of_numbers),
 		TEST(long_list_is_complete_and_ascending),
 		TEST(stream_that_invents_columns_makes_no_group_a_letter),
 		TEST(timeline_and_notes_are_kept_once),

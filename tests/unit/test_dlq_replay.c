@@ -305,6 +305,11 @@ static void test_an_unknown_group_begins_nothing(void **state)
 	assert_int_equal(replay.run, 0);
 }
 
+static bool discard(struct place *place, int64_t group, int64_t id, uint64_t confirm, struct error *err)
+{
+	return dlq_discard(place->dlq, &(struct letter_choice){ .groups = &group, .group_count = 1 }, id, confirm, err);
+}
+
 static void test_discard_of_another_count_touches_nothing(void **state)
 {
 	struct place *place = *state;
@@ -312,16 +317,16 @@ static void test_discard_of_another_count_touches_nothing(void **state)
 	int64_t run;
 
 	keep_three(place);
-	assert_false(dlq_discard(place->dlq, 1, 0, 2, &err));
+	assert_false(discard(place, 1, 0, 2, &err));
 	assert_string_equal(err.code, "count_differs");
 	expect_states(place, "new/1 new/1 new/1");
-	must(dlq_discard(place->dlq, 0, 2, 1, &err), &err);
+	must(discard(place, 0, 2, 1, &err), &err);
 	run = begin(place, 1, 2, 0);
 	decide(place, run, 1, LETTER_IS_DONE);
 	/* One is done, one is being replayed, one is discarded: none is open. */
-	assert_false(dlq_discard(place->dlq, 1, 0, 1, &err));
+	assert_false(discard(place, 1, 0, 1, &err));
 	end(place, run, (const uint64_t[]){ 1, 0, 0, 1 });
-	must(dlq_discard(place->dlq, 1, 0, 1, &err), &err);
+	must(discard(place, 1, 0, 1, &err), &err);
 	expect_states(place, "done/2 discarded/1 discarded/1");
 }
 

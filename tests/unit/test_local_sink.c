@@ -298,13 +298,48 @@ static bool is_newer(struct world *world, const char *key, uint64_t a)
 {
 	struct position position = { .a = a };
 	unsigned char packed[POSITION_BYTES];
+	struct newer_question question = { .key = key_one(world->batch, key), .position = packed };
 	struct error err = { 0 };
-	bool newer = false;
 
 	position_pack(&position, packed);
-	if (!warehouse_has_newer(&world->setup, "shop.orders", key_one(world->batch, key), packed, &newer, &err))
+	if (!warehouse_ask_newer(&world->setup, world->setup.options->replication_mode == REPLICATION_MERGE ? "shop.orders" : "orders",
+	                         &question, 1, &err))
 		fail_msg("newer: %s", err.message);
-	return newer;
+	return question.is_newer;
+}
+
+/* The row of a key, given as in the warehouse or as JSON; "none", or "no replica". */
+static void row_is(struct world *world, const char *key, const char *json_key, const char *row)
+{
+	OWNED(text) found = text_new(4096);
+	struct row_question question = { .key = key ? key_one(world->batch, key) : span_of(NULL), .json_key = span_of(json_key) };
+	struct row_answer answer = { .row = found };
+	struct error err = { 0 };
+
+	if (!warehouse_row(&world->setup, "orders", &question, &answer, &err))
+		fail_msg("row: %s", err.message);
+	assert_string_equal(!answer.has_replica ? "no replica" : answer.is_found ? found->at : "none", row);
+}
+
+static void letter_knows_the_row_of_its_key(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_make(&world, REPLICATION_MERGE, false);
+	begin(&world, "orders");
+	put(&world, OP_INSERT, 5, 0, key_one(world.batch, "7"), "{\"id\":7,\"state\":\"new\"}");
+	flush_batch(&world);
+	row_is(&world, "7", NULL, "no replica");
+	merge_all(&world);
+	row_is(&world, "7", NULL, "{\"id\":7,\"state\":\"new\"}");
+	row_is(&world, NULL, "{\"id\":7}", "{\"id\":7,\"state\":\"new\"}");
+	row_is(&world, "8", NULL, "none");
+	row_is(&world, NULL, "{\"id\":8}", "none");
+	row_is(&world, NULL, "{\"state\":\"new\"}", "none");
+	row_is(&world, NULL, "7", "none");
+	row_is(&world, NULL, NULL, "none");
+	world_end(&world);
 }
 
 static void letter_knows_whether_a_newer_change_came(void **state)
@@ -326,6 +361,22 @@ static void letter_knows_whether_a_newer_change_came(void **state)
 		assert_false(is_newer(&world, "1", 0));
 		merge_all(&world);
 	}
+	world_end(&world);
+}
+
+static void letter_without_a_replica_asks_the_changelog(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_make(&world, REPLICATION_CHANGELOG, false);
+	begin(&world, "orders");
+	put(&world, OP_INSERT, 5, 0, key_one(world.batch, "7"), "{\"id\":7,\"state\":\"new\"}");
+	flush_batch(&world);
+	assert_true(is_newer(&world, "7", 4));
+	assert_false(is_newer(&world, "7", 5));
+	assert_false(is_newer(&world, "8", 0));
+	row_is(&world, "7", NULL, "no replica");
 	world_end(&world);
 }
 
@@ -377,6 +428,8 @@ int main(void)
 		cmocka_unit_test(changelog_mode_has_no_replica),
 		cmocka_unit_test(table_without_key_has_a_changelog_only),
 		cmocka_unit_test(letter_knows_whether_a_newer_change_came),
+		cmocka_unit_test(letter_knows_the_row_of_its_key),
+		cmocka_unit_test(letter_without_a_replica_asks_the_changelog),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

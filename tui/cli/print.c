@@ -137,7 +137,8 @@ static void print_shown(const json_t *letter, struct printer_state *state)
 {
 	static const char *const members[] = { "id", "job", "group", "state", "stage", "code", "message", "table", "column",
 		                                   "path", "key", "source", "message_id", "publish", "ordering_key", "attrs", "attr_list", "bytes",
-		                                   "sha256", "first", "last", "attempts", "newer", "shortened", "payload", "payload_b64" };
+		                                   "sha256", "commit", "position", "first", "last", "attempts", "newer",
+		                                   "replica", "shortened", "payload", "payload_b64" };
 
 	if (!letter)
 		return;
@@ -384,13 +385,22 @@ static void print_replayed(const json_t *run, struct printer_state *state)
 
 static void print_discarded(const json_t *answer, struct printer_state *state)
 {
-	const char *what = json_object_get(answer, "group") ? "group" : "id";
+	static const char *const names[] = { "id", "group", "table", "code", "state" };
+	static const char *const words[] = { "letter", "group", "table", "code", "state" };
 
 	if (!answer)
 		return;
 	state->count++;
-	printf("job %s, %s %lld: %lld letters discarded\n", word(answer, "job"), *what == 'g' ? "group" : "letter",
-	       number(answer, what), number(answer, "discarded"));
+	printf("job %s", word(answer, "job"));
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const json_t *value = json_object_get(answer, names[i]);
+
+		if (json_is_integer(value))
+			printf(", %s %lld", words[i], (long long)json_integer_value(value));
+		else if (value)
+			printf(", %s %s", words[i], word(answer, names[i]));
+	}
+	printf(": %lld letters discarded\n", number(answer, "discarded"));
 }
 
 /* What an act has led to. */
