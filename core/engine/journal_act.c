@@ -98,28 +98,8 @@ json_t *journal_args(const json_t *args)
 	return safe;
 }
 
-/* Arguments that the usage texts give by their place. */
-static const char *const placed[] = { "id", "job", "table", "code", "file", "name=values", "text" };
-#define PLACED (sizeof(placed) / sizeof(placed[0]))
-
-static bool is_placed(const char *name)
-{
-	for (size_t i = 0; i < PLACED; i++) {
-		if (strcmp(placed[i], name) == 0)
-			return true;
-	}
-	return false;
-}
-
 static void add_value(struct text *out, const json_t *value)
 {
-	size_t i;
-	json_t *item;
-
-	json_array_foreach(value, i, item)
-		add_value(out, item);
-	if (json_is_array(value))
-		return;
 	text_add_char(out, ' ');
 	if (json_is_string(value))
 		shell_quote(out, span_of(json_string_value(value)));
@@ -129,36 +109,57 @@ static void add_value(struct text *out, const json_t *value)
 		text_add(out, "...");
 }
 
-static void add_option(struct text *out, const char *name, const json_t *value)
-{
-	size_t len = strlen(name);
-	bool is_list = json_is_array(value);
+/* The words of a command line, and its options. */
+struct typed {
+	struct text *words, *options;
+	bool has_dash;       /* a word that would be taken for an option */
+};
 
-	if (json_is_false(value))
+/* A list is its flag, or its word, as often as it has members. */
+static void add_slot(struct typed *out, const struct usage_slot *slot, const json_t *value)
+{
+	struct text *to = slot->flag[0] ? out->options : out->words;
+	size_t i;
+	json_t *item;
+
+	json_array_foreach(value, i, item)
+		add_slot(out, slot, item);
+	if (!value || json_is_array(value) || json_is_false(value))
 		return;
-	text_add(out, " --");
-	/* A list is named for many: "params" was --param each time. */
-	for (size_t i = 0; i < len - (is_list && len > 1 && name[len - 1] == 's'); i++)
-		text_add_char(out, name[i] == '_' ? '-' : name[i]);
-	if (!json_is_true(value))
-		add_value(out, value);
+	if (slot->flag[0])
+		text_add_format(to, " %s", slot->flag);
+	if (!slot->flag[0] || slot->has_value)
+		add_value(to, value);
+	out->has_dash |= !slot->flag[0] && json_is_string(value) && *json_string_value(value) == '-' && json_string_length(value) > 1;
 }
 
+static const json_t *value_of(const json_t *args, const struct usage_slot *slot)
+{
+	char name[sizeof(slot->name) + 1];
+
+	snprintf(name, sizeof(name), "%.*s%s", (int)sizeof(slot->name) - 1, slot->name, slot->is_list ? "s" : "");
+	return json_object_get(args, name);
+}
+
+/* The command's own grammar says what stands where, so that the text can be typed. Why it was done is a member of its own, and
+ * here only where the command asks for it. */
 char *journal_command_text(const struct command *command, const json_t *args)
 {
 	OWNED(text) out = text_new(JOURNAL_LINE_MAX / 8);
-	const char *name;
-	json_t *value;
+	OWNED(text) words = text_new(JOURNAL_LINE_MAX / 8);
+	OWNED(text) options = text_new(JOURNAL_LINE_MAX / 8);
+	struct typed typed = { words, options, false };
+	struct usage_slot slots[USAGE_WORDS];
+	size_t count = usage_read(command->args, slots);
 
-	text_add(out, command->name);
-	for (size_t i = 0; i < PLACED; i++) {
-		if ((value = json_object_get(args, placed[i])))
-			add_value(out, value);
+	for (size_t i = 0; i < count; i++) {
+		if (!slots[i].is_optional || strcmp(slots[i].name, "why") != 0)
+			add_slot(&typed, &slots[i], value_of(args, &slots[i]));
 	}
-	json_object_foreach((json_t *)args, name, value) {
-		if (!is_placed(name) && strcmp(name, "why") != 0)
-			add_option(out, name, value);
-	}
+	if (typed.has_dash)
+		text_add_format(out, "%s%s --%s", command->name, options->at, words->at);
+	else
+		text_add_format(out, "%s%s%s", command->name, words->at, options->at);
 	return text_take(out);
 }
 
