@@ -7,11 +7,25 @@
 
 #include <locale.h>
 #include <signal.h>
+#include <stdlib.h>
 
 static const struct {
 	const char *flag;
 	bool has_value;
-} flags[] = { { "--readonly", false }, { "--no-color", false }, { "--ascii", false }, { "--theme", true }, { "--keys", true } };
+} flags[] = { { "--readonly", false }, { "--no-color", false }, { "--ascii", false }, { "--theme", true }, { "--keys", true },
+	    { "--escape-delay", true } };
+
+/* In ms; what is no such number is no flag, and the command line says so. */
+static bool escape_take(struct console_wishes *wishes, const char *word)
+{
+	char *end;
+	long ms = strtol(word, &end, 10);
+
+	if (end == word || *end || ms < 1 || ms > INPUT_ESC_MS_MAX)
+		return false;
+	wishes->escape_ms = (int)ms;
+	return true;
+}
 
 /* One of the console's own flags; gives how many words it took, 0 for another word. */
 static int flag_take(struct console_wishes *wishes, int argc, char **argv)
@@ -27,7 +41,8 @@ static int flag_take(struct console_wishes *wishes, int argc, char **argv)
 	case 1: wishes->no_color = true; break;
 	case 2: wishes->ascii = true; break;
 	case 3: wishes->theme = argv[1]; break;
-	default: wishes->keys_file = argv[1]; break;
+	case 4: wishes->keys_file = argv[1]; break;
+	default: return escape_take(wishes, argv[1]) ? 2 : 0;
 	}
 	return flags[i].has_value ? 2 : 1;
 }

@@ -15,6 +15,8 @@
 
 struct client {
 	int fd;
+	int64_t protocol;  /* of the engine */
+	bool told_other;   /* that it is another than ours */
 	int64_t next_id;
 	char *buffer;      /* FRAME_BYTES_MAX + 2 */
 	size_t used;       /* bytes in it */
@@ -115,6 +117,7 @@ static bool greet(struct client *client, struct error *err)
 	                          ssh);
 	struct error failure = { 0 };
 	json_t *answer = NULL;
+	bool is_greeted = false;
 	json_t *theirs;
 
 	/* Whom the engine sends away it does not hear, but it has said why. */
@@ -129,13 +132,12 @@ static bool greet(struct client *client, struct error *err)
 	theirs = json_object_get(answer, "hello");
 	if (!theirs && json_object_get(answer, "error"))
 		error_from_json(json_object_get(answer, "error"), err);
-	else if (json_integer_value(json_object_get(theirs, "protocol")) != PROTOCOL_VERSION)
-		fail(err, ERROR_UNREACHABLE, "protocol_differs", "the engine speaks protocol %lld, this program %d",
-		     (long long)json_integer_value(json_object_get(theirs, "protocol")), PROTOCOL_VERSION);
+	else if (!json_is_integer(json_object_get(theirs, "protocol")))
+		fail(err, ERROR_BUG, "bad_answer", "the engine answered the hello with something else");
 	else
-		theirs = answer;
+		client->protocol = json_integer_value(json_object_get(theirs, "protocol")), is_greeted = true;
 	json_decref(answer);
-	return theirs == answer;
+	return is_greeted;
 }
 
 struct client *client_open(const struct home *home, struct error *err)
@@ -195,6 +197,23 @@ static bool take_frame(const json_t *frame, int64_t id, const struct client_hook
 	return true;
 }
 
+/* Looking works with an engine of another version, as far as it knows the call; of acts only the one that ends it. */
+static bool may_call(struct client *client, const char *call, const struct client_hooks *hooks, struct error *err)
+{
+	char sentence[200];
+
+	if (client->protocol == PROTOCOL_VERSION)
+		return true;
+	snprintf(sentence, sizeof(sentence), "the engine speaks protocol %lld, this program %d: looking works, acts are off",
+	         (long long)client->protocol, PROTOCOL_VERSION);
+	if (!command_is_safe(call))
+		return fail(err, ERROR_UNREACHABLE, "protocol_differs", "%s", sentence);
+	if (hooks->on_note && !client->told_other)
+		hooks->on_note(hooks->context, sentence);
+	client->told_other = true;
+	return true;
+}
+
 bool client_call(struct client *client, const char *call, json_t *args, const struct client_hooks *hooks,
                  int *out_exit, struct error *err)
 {
@@ -202,6 +221,10 @@ bool client_call(struct client *client, const char *call, json_t *args, const st
 	struct error failure = { 0 };
 	bool is_fine = false;
 
+	if (!may_call(client, call, hooks, err)) {
+		json_decref(args);
+		return false;
+	}
 	if (!send_frame(client, json_pack("{s:I, s:s, s:o}", "id", (json_int_t)id, "call", call, "args", args), err))
 		return false;
 	for (;;) {

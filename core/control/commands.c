@@ -21,3 +21,18 @@ const char *access_name(enum access access)
 {
 	return access_names[access];
 }
+
+bool command_is_safe(const char *call)
+{
+	char id[64];
+	size_t i;
+
+	for (i = 0; call[i] && i < sizeof(id) - 1; i++)
+		id[i] = call[i] == '.' || call[i] == ' ' ? '_' : call[i];
+	id[i] = '\0';
+	for (i = 0; i < COMMANDS; i++) {
+		if (strcmp(command_table[i].call, id) == 0)
+			return command_table[i].access == VIEW || i == COMMAND_engine_stop;
+	}
+	return true;
+}

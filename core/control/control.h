@@ -123,6 +123,8 @@ size_t usage_read(const char *usage, struct usage_slot slots[USAGE_WORDS]);
 const struct command *command_find(int argc, char *const *argv, int *out_words);
 bool command_line_parse(const struct command *command, int argc, char *const *argv, struct command_line *out,
                         struct error *err);
+/* May it be sent to an engine of another version? What looks, what is no command, and the end of the engine. */
+bool command_is_safe(const char *call);
 /* Is there a --json among the words? For a line that cannot be read any further. */
 bool command_line_wants_json(int argc, char *const *argv);
 /* The last line of `weir run` for people, on a page of so many columns (base/page.h). */
@@ -135,8 +137,8 @@ char *error_line(const struct error *err, const char *program, bool is_json);
  */
 struct client;
 
-/* NULL with `engine_not_running` (unreachable) when nobody answers; `protocol_differs` when the other end is of another
- * version. */
+/* NULL with `engine_not_running` (unreachable) when nobody answers. An engine of another version may be looked at: its acts
+ * fail with `protocol_differs` in client_call. */
 struct client *client_open(const struct home *home, struct error *err);
 void client_close(struct client *client);
 

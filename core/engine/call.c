@@ -56,8 +56,15 @@ static bool refuse(struct call *call, int id, struct error *err)
 {
 	const struct command *command = &command_table[id];
 
-	fail(err, ERROR_ACCESS, "not_allowed", "'%s' needs the right to %s; this session may %s", command->name,
-	     access_name(command->access), access_name(call->access));
+	if (call->access >= command->access)
+		fail(err, ERROR_UNREACHABLE, "protocol_differs",
+		     "'%s' was not done: weir and the engine are of different versions; looking works, acts are off", command->name);
+	else if (call->only_looks)
+		fail(err, ERROR_ACCESS, "not_allowed", "'%s' was not done: this session was opened only to look (--readonly)",
+		     command->name);
+	else
+		fail(err, ERROR_ACCESS, "not_allowed", "'%s' needs the right to %s; this session may %s", command->name,
+		     access_name(command->access), access_name(call->access));
 	journal_act_refused(call, command, err);
 	return false;
 }
@@ -76,6 +83,12 @@ static bool job_is_named(struct call *call, struct error *err)
 	return access(job, F_OK) != 0 || job_is_registered(call->engine->home, job, err);
 }
 
+/* Ending the engine is the way to one version: it is the one act that stays. */
+static bool is_off_between_versions(const struct call *call, int id)
+{
+	return call->is_other_version && command_table[id].access > VIEW && id != COMMAND_engine_stop;
+}
+
 bool call_dispatch(struct call *call, const char *name, struct error *err)
 {
 	int id = find_command(name);
@@ -83,7 +96,7 @@ bool call_dispatch(struct call *call, const char *name, struct error *err)
 	peer_name(&call->peer);
 	if (id < 0)
 		return fail(err, ERROR_USAGE, "unknown_command", "this engine has no command '%.60s'", name);
-	if (call->access < command_table[id].access)
+	if (call->access < command_table[id].access || is_off_between_versions(call, id))
 		return refuse(call, id, err);
 	if (!job_is_named(call, err))
 		return false;

@@ -141,6 +141,7 @@ struct call {
 	struct engine *engine;
 	json_t *args;
 	enum access access;
+	bool is_other_version, only_looks; /* of its session */
 	atomic_bool is_cancelled;
 	atomic_bool is_gone;        /* nobody reads any more; a call that follows something may end */
 	int exit;

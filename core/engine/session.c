@@ -6,6 +6,7 @@
 #include "engine/session_private.h"
 
 #include "base/clock.h"
+#include "engine/version.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -61,28 +62,44 @@ void session_post_error(struct session *session, int64_t id, const struct error 
  * What it sends
  */
 
+/* What every screen shows of an engine comes with its greeting: a viewer cannot read the settings' file. */
+static json_t *our_hello(const struct session *session)
+{
+	const struct settings *settings = &session->engine->settings;
+	char host[SETTING_NAME_BYTES];
+
+	return json_pack("{s:i, s:s, s:s, s:s, s:i, s:s, s:b}", "protocol", PROTOCOL_VERSION, "program", "weird", "version",
+	                 version_number(), "access", access_name(session->access), "pid", (int)getpid(), "name",
+	                 settings_engine_name(settings, host), "production", settings->is_production);
+}
+
+/* The number of the protocol is not a lock: names are never reused, so what a client knows of the other version it may
+ * look at. */
 static void take_hello(struct session *session, const json_t *frame)
 {
 	const json_t *hello = json_object_get(frame, "hello");
 	int64_t theirs = json_integer_value(json_object_get(hello, "protocol"));
+	const char *wish = json_string_value(json_object_get(hello, "access"));
 	struct error err = { 0 };
 
 	if (!json_is_object(hello))
 		fail(&err, ERROR_USAGE, "bad_frame", "the first line must be a hello: {\"hello\":{\"protocol\":%d}}",
 		     PROTOCOL_VERSION);
-	else if (theirs != PROTOCOL_VERSION)
+	else if (theirs < 1)
 		fail(&err, ERROR_UNREACHABLE, "protocol_differs",
-		     "this engine speaks protocol %d, the client %lld; let both come from one version", PROTOCOL_VERSION,
-		     (long long)theirs);
+		     "this engine speaks protocol %d, the client none; let both come from one version", PROTOCOL_VERSION);
 	if (err.kind != ERROR_NONE) {
 		session_post(session, json_pack("{s:o}", "error", error_to_json(&err)));
 		session->is_closing = true;
 		return;
 	}
 	session->has_greeted = true;
+	session->is_other_version = theirs != PROTOCOL_VERSION;
+	session->only_looks = wish && strcmp(wish, access_name(VIEW)) == 0;
+	if (session->only_looks)
+		session->access = VIEW;
 	peer_set_ssh(&session->peer, json_string_value(json_object_get(hello, "ssh")));
-	session_post(session, json_pack("{s:{s:i, s:s, s:s, s:i}}", "hello", "protocol", PROTOCOL_VERSION, "program", "weird",
-	                               "access", access_name(session->access), "pid", (int)getpid()));
+	session_post(session, json_pack("{s:o}", "hello", our_hello(session)));
 }
 
 static void take_frame(struct session *session, const json_t *frame)

@@ -123,6 +123,8 @@ void session_start_call(struct session *session, const json_t *frame)
 		.engine = session->engine,
 		.args = json_is_object(args) ? json_incref(args) : json_object(),
 		.access = session->access,
+		.is_other_version = session->is_other_version,
+		.only_looks = session->only_looks,
 		.is_cancelled = was_cancelled(session, id),
 		.peer = session->peer,
 		.send_line = call_send_line,

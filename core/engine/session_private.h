@@ -33,6 +33,8 @@ struct session {
 	bool has_greeted, is_closing;
 	bool has_ended_input;       /* the other end sends no more, but may still read */
 	enum access access;
+	bool is_other_version;      /* it may look, and end this engine: no more is sure to mean the same to both */
+	bool only_looks;            /* by its own wish */
 	struct peer peer;
 	int64_t hello_until_ms;
 	int64_t half_since_ms;      /* the rest of a line is waited for; 0: it is not */

@@ -10,6 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+const char *version_number(void)
+{
+	return WEIR_VERSION;
+}
+
 json_t *version_json(void)
 {
 	return json_pack("{s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s}, s:i, s:i}", "version", WEIR_VERSION, "commit",

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+const char *version_number(void); /* "0.1.0" */
 json_t *version_json(void); /* a new reference */
 int version_print(bool is_json);
 

@@ -16,6 +16,26 @@
 #define LOOKUP_BYTES 65536 /* of a group with all its members */
 #define BAD_SETTING "bad_setting"
 
+static bool text_has_control(const char *text)
+{
+	for (; *text; text++) {
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			return true;
+	}
+	return false;
+}
+
+const char *settings_engine_name(const struct settings *settings, char room[SETTING_NAME_BYTES])
+{
+	if (*settings->name)
+		return settings->name;
+	if (gethostname(room, SETTING_NAME_BYTES) != 0)
+		snprintf(room, SETTING_NAME_BYTES, "weird");
+	room[SETTING_NAME_BYTES - 1] = '\0';
+	room[strcspn(room, ".")] = '\0'; /* what tells machines apart stands before the first dot */
+	return room;
+}
+
 /* What a setting needs besides its value. */
 struct reading {
 	struct draft draft;
@@ -133,6 +153,44 @@ static void read_operators(struct reading *reading, const char *name, const json
 	}
 }
 
+/* It stands in the first row of every screen. */
+static void read_name(struct reading *reading, const char *name, const json_t *value)
+{
+	const char *text = json_string_value(value);
+	size_t len = json_string_length(value);
+
+	if (!text)
+		problem_add(&reading->draft, BAD_SETTING, name, name, NULL, "%s is given, a text is allowed", json_kind(value));
+	else if (len >= SETTING_NAME_BYTES || strlen(text) != len || text_has_control(text))
+		problem_add(&reading->draft, BAD_SETTING, name, name, NULL,
+		            "a name has at most %d bytes and no control characters", SETTING_NAME_BYTES - 1);
+	else
+		memcpy(reading->settings->name, text, len + 1);
+}
+
+static void read_production(struct reading *reading, const char *name, const json_t *value)
+{
+	if (json_is_boolean(value))
+		reading->settings->is_production = json_is_true(value);
+	else
+		problem_add(&reading->draft, BAD_SETTING, name, name, NULL, "%s is given, true or false is allowed",
+		            json_kind(value));
+}
+
+static void read_escape(struct reading *reading, const char *name, const json_t *value)
+{
+	json_int_t ms = json_integer_value(value);
+
+	if (json_is_integer(value) && ms >= 0 && ms <= SETTING_ESCAPE_MS_MAX)
+		reading->settings->escape_ms = (int)ms;
+	else
+		problem_add(&reading->draft, BAD_SETTING, name, name, NULL, "a whole number from 0 to %d is allowed",
+		            SETTING_ESCAPE_MS_MAX);
+}
+
+static const struct setting_type setting_name = { "a text", read_name };
+static const struct setting_type setting_production = { "true or false", read_production };
+static const struct setting_type setting_escape = { "a whole number of ms", read_escape };
 static const struct setting_type setting_group = { "the name of a group", read_group };
 static const struct setting_type setting_operators = { "a list of names of users", read_operators };
 

@@ -12,6 +12,9 @@
 
 #define OPERATORS_MAX 100
 
+#define SETTING_NAME_BYTES 64
+#define SETTING_ESCAPE_MS_MAX 1000
+
 struct settings {
 	bool has_group;
 	gid_t group;
@@ -19,6 +22,9 @@ struct settings {
 	uid_t operators[OPERATORS_MAX];
 	json_t *operator_names; /* as written; owned */
 	size_t operator_count;
+	char name[SETTING_NAME_BYTES]; /* "": none is given */
+	bool is_production;
+	int escape_ms;         /* 0: none is given */
 };
 
 /* `config.json` of this home; a missing one gives the defaults. False with the first problem, its line and column
@@ -31,6 +37,9 @@ void settings_release(struct settings *settings);
 /* The same of a text: every problem, in file order. False if one is an error; `out` needs no release then. */
 bool settings_read(const struct home *home, struct span text, struct settings *out,
                    struct option_problems *out_problems);
+
+/* The engine's name as screens have it: the setting, else the machine's, for which `room` is used. */
+const char *settings_engine_name(const struct settings *settings, char room[SETTING_NAME_BYTES]);
 
 /* The table for a page: calls `add` with each setting's name and what is said about it. False: `out` is full. */
 bool settings_explain(struct text *out, void (*add)(struct text *out, const char *name, const char *help));

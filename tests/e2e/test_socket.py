@@ -77,15 +77,65 @@ def test_calls_in_a_row_without_waiting():
         c.close()
 
 
-def test_another_version_is_told_plainly():
+def ask(c, number, call, **args):
+    """The last frame of the answer."""
+    c.send({"id": number, "call": call, "args": args})
+    while True:
+        frame = c.read()
+        if frame is None or "ok" in frame or "error" in frame:
+            return frame
+
+
+def test_another_version_looks_and_ends_the_engine_and_does_nothing_else():
+    with weir.Home() as home:
+        home.write("feed", weir.feed([weir.event({"id": 1})], weir.id_key))
+        engine(home)
+        for protocol in (2, 99):
+            c = Client(home, hello=False)
+            c.send({"hello": {"protocol": protocol}})
+            hello = c.read()["hello"]
+            assert hello["protocol"] == 1 and hello["version"] and hello["access"] == "admin", hello
+            assert ask(c, 1, "status") == {"id": 1, "ok": {"exit": 0}}
+            assert ask(c, 2, "subscribe", topics=["jobs"])["ok"]["topics"] == ["jobs"]
+            for call in ("note", "pause", "run", "job.create"):
+                answer = ask(c, 3, call, job="shop", text="x")
+                assert answer["error"]["code"] == "protocol_differs" and "acts are off" in answer["error"]["message"], answer
+            c.close()
+        tries = [line for line in home.run("journal", "--json").lines if line.get("phase") == "refused"]
+        assert {line["what"] for line in tries} == {"note", "pause", "run", "job create"}, tries
+        assert all(line["code"] == "protocol_differs" for line in tries if not line.get("more")), tries
+        c = Client(home, hello=False)
+        c.send({"hello": {"protocol": 99}})
+        c.read()
+        assert ask(c, 1, "engine.stop") == {"id": 1, "ok": {"exit": 0}}
+        c.close()
+
+
+def test_a_hello_without_a_number_is_told_plainly():
+    with weir.Home() as home:
+        engine(home)
+        for hello in ({}, {"protocol": 0}, {"protocol": -1}, {"protocol": "1"}):
+            c = Client(home, hello=False)
+            c.send({"hello": hello})
+            answer = c.read()
+            assert answer["error"]["code"] == "protocol_differs" and "protocol 1" in answer["error"]["message"], answer
+            assert c.read() is None
+            c.close()
+
+
+def test_who_asks_only_to_look_only_looks_and_the_try_is_in_the_journal():
     with weir.Home() as home:
         engine(home)
         c = Client(home, hello=False)
-        c.send({"hello": {"protocol": 99}})
-        answer = c.read()
-        assert answer["error"]["code"] == "protocol_differs" and "99" in answer["error"]["message"], answer
-        assert c.read() is None
+        c.send({"hello": {"protocol": 1, "access": "view"}})
+        assert c.read()["hello"]["access"] == "view"
+        assert ask(c, 1, "status") == {"id": 1, "ok": {"exit": 0}}
+        answer = ask(c, 2, "note", text="x")
+        assert answer["error"]["code"] == "not_allowed" and "--readonly" in answer["error"]["message"], answer
+        assert ask(c, 3, "engine.stop")["error"]["code"] == "not_allowed"
         c.close()
+        tries = [line for line in home.run("journal", "--json").lines if line.get("phase") == "refused"]
+        assert [line["what"] for line in tries] == ["note", "engine stop"], tries
 
 
 def test_bad_clients_do_no_harm():

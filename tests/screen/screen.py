@@ -299,6 +299,10 @@ class Terminal:
     def stall(self, on):
         self.ask("stall " + ("on" if on else "off"))
 
+    def other_widths(self):
+        """From now on two columns for U+0800 to U+0FFF, one for what is beyond U+FFFF."""
+        self.ask("widths other")
+
     def signal(self, name):
         self.ask("signal " + name)
 

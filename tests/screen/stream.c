@@ -132,6 +132,29 @@ static void next_state(struct stream *stream, char c)
 	}
 }
 
+/* One byte of what a terminal with other tables of widths shows, into `out`; gives how many. */
+static size_t other_width(struct stream *stream, char c, char *out)
+{
+	static const char wide[] = "\xe4\xb8\xad";
+	unsigned char byte = (unsigned char)c;
+
+	if (byte == 0xe0) {
+		stream->left_of_character = 2;
+		*out = wide[0];
+	} else if (byte >= 0xf0) {
+		stream->left_of_character = -3;
+		*out = '?';
+	} else if (stream->left_of_character > 0) {
+		*out = wide[3 - stream->left_of_character--];
+	} else if (stream->left_of_character < 0) {
+		stream->left_of_character++;
+		return 0;
+	} else {
+		*out = c;
+	}
+	return 1;
+}
+
 size_t stream_read(struct stream *stream, const char *bytes, size_t len, char *out)
 {
 	size_t count = 0;
@@ -145,6 +168,8 @@ size_t stream_read(struct stream *stream, const char *bytes, size_t len, char *o
 		bool is_palette = stream->state == STREAM_PALETTE || before == STREAM_PALETTE;
 		if (is_palette || (before == STREAM_OSC && stream->is_linux && bytes[i] == 'R' && stream->state == STREAM_TEXT))
 			out[count++] = '\a';
+		else if (stream->has_other_widths)
+			count += other_width(stream, bytes[i], out + count);
 		else
 			out[count++] = bytes[i];
 	}

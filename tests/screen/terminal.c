@@ -262,6 +262,14 @@ static const char *run_modes(int count, char **words)
 	return NULL;
 }
 
+/* From now on this terminal thinks otherwise than the program of how wide some characters are. */
+static const char *run_widths(int count, char **words)
+{
+	(void)count;
+	pty.stream.has_other_widths = strcmp(words[0], "other") == 0;
+	return NULL;
+}
+
 /* The child's number. */
 static const char *run_pid(int count, char **words)
 {
@@ -281,7 +289,7 @@ static const struct {
 	{ "bytes", 0, true, run_bytes },    { "stall", 1, false, run_stall },	{ "signal", 1, false, run_signal },
 	{ "close", 0, false, run_close },   { "wait", 0, true, run_wait },	{ "raw", 0, true, run_raw },
 	{ "modes", 0, true, run_modes },    { "pid", 0, true, run_pid },
-	{ "more", 0, false, run_more },
+	{ "more", 0, false, run_more },	    { "widths", 1, false, run_widths },
 };
 
 static const char *command_do(int count, char **words, bool *out_prints)

@@ -17,7 +17,7 @@ DEVICE = "\x1bP+q544e\x1b\\\x1b[c\x1b[6n\x1bc\x05\x0e\x0f\x08\x08\r\n"
 ALL = [OSC, CLEAR, C1, BIDI, UNSEEN, WIDE, COMBINED, FAMILY, DEVICE]
 
 # What the console itself sends: places, erasing, looks, modes, repeats; the token of sync; nothing else.
-ITS_OWN = re.compile(rb"\033\[[?]?[0-9;]*[@A-HJKLMPSTXbdfhlmrn]|\033\[2[23];0;0t|\033[()][0-9A-B]|\033[=>78M]|\033\]7717;t\d+\a|[\r\n\b]")
+ITS_OWN = re.compile(rb"\033\[[?]?[0-9;]*[@A-HJKLMPSTXbdfhlmrn]|\033\[2[23];0;0t|\033\[\?2026\$p|\033[()][0-9A-B]|\033[=>78M]|\033\]7717;t\d+\a|[\r\n\b]")
 NEVER = re.compile("[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]")
 
 

@@ -1,12 +1,15 @@
 """Terminals as they are: unknown names, few colours, no Unicode, sizes of all kinds, keys that come in pieces and late."""
+import json
 import os
 import re
+import subprocess
 import time
 
 import console
 import screen
 
 COLOUR = re.compile(rb"\033\[(?:[0-9;]*;)?((?:3|4)[0-8]|9[0-7]|10[0-7])(?:;[0-9;]*)?m")
+BRIGHT = re.compile(rb"\033\[(?:[0-9;]*;)?(9[0-7]|10[0-7])(?:;[0-9;]*)?m")
 COLOUR_256 = re.compile(rb"\033\[(?:[0-9;]*;)?[34]8;5;\d+")
 TYPED = "p a u s e Space s h o"
 
@@ -49,17 +52,31 @@ def test_a_pipe_is_no_terminal_and_starts_no_engine():
         assert home.run("engine", "status", "--json").code == 69
 
 
+def bright_terms(home):
+    """Where terminfo has a terminal of sixteen colours; Debian's ncurses-base has none, so the test makes its own of xterm."""
+    source = home.write("xterm-16.ti", "weir-xterm-16|xterm with sixteen colours,\n\tcolors#16, pairs#256,\n"
+                        "\tsetab=\\E[%?%p1%{8}%<%t%p1%{40}%+%e%p1%{92}%+%;%dm,\n\tsetaf=\\E[%?%p1%{8}%<%t%p1%{30}%+%e%p1%{82}%+%;%dm,\n\tuse=xterm,\n")
+    folder = home.file("terminfo")
+    subprocess.run(["tic", "-x", "-o", folder, source], check=True, capture_output=True)
+    return "weir-xterm-16", {"TERMINFO_DIRS": folder + ":/lib/terminfo:/usr/share/terminfo:/etc/terminfo"}
+
+
 def test_levels_of_colour():
-    """What is sent is what the terminal has: nothing at all for a vt100 and NO_COLOR, eight or sixteen, 256."""
+    """What is sent is what the terminal has: nothing at all for a vt100 and NO_COLOR, eight, sixteen, 256. Where there are eight
+    nothing is said of brighter ones, where there are sixteen they are named as themselves and not as bold."""
     with console.broken_shop() as home:
-        for term, env, has_colour, has_256 in (("xterm", {}, True, False), ("linux", {}, True, False), ("screen", {}, True, False),
-                                               ("xterm-256color", {}, True, True), ("tmux-256color", {}, True, True), ("vt100", {}, False, False),
-                                               ("xterm-256color", {"NO_COLOR": "1"}, False, False), ("xterm-256color", {"NO_COLOR": ""}, True, True)):
+        sixteen, bright = bright_terms(home)
+        for term, env, has_colour, has_bright, has_256 in (
+                ("xterm", {}, True, False, False), ("linux", {}, True, False, False), ("screen", {}, True, False, False),
+                (sixteen, bright, True, True, False), (sixteen, dict(bright, NO_COLOR="1"), False, False, False),
+                ("xterm-256color", {}, True, False, True), ("tmux-256color", {}, True, False, True), ("vt100", {}, False, False, False),
+                ("xterm-256color", {"NO_COLOR": "1"}, False, False, False), ("xterm-256color", {"NO_COLOR": ""}, True, False, True)):
             with console.console(home, term=term, env=env) as t:
                 t.sync()
                 assert t.row("NEEDS YOU") > 0 and t.row("unknown_column phone") > 0
                 raw = t.raw()
                 assert bool(COLOUR.search(raw)) == has_colour, (term, env)
+                assert bool(BRIGHT.search(raw)) == has_bright or has_256, (term, env)
                 assert bool(COLOUR_256.search(raw)) == has_256, (term, env)
                 assert t.picture().lines[0].startswith("weir  test  1 job  RED: 1 table needs you"), t.picture().lines[0]
 
@@ -181,6 +198,73 @@ def test_a_late_rest_of_an_arrow_key_is_one_and_not_three_keys():
         t.send(b"[B")
         t.sync()
         assert "means nothing here" not in t.picture().lines[-1] and "newest view" not in t.picture().lines[-1], t.picture().lines
+
+
+def test_the_wait_for_an_escape_is_a_setting_and_a_flag():
+    """With a wait of half a second an Esc and its rest 60 ms later are one key; `--escape-delay` wins over the setting."""
+    with console.broken_shop() as home:
+        home.write("home/config.json", json.dumps({"name": "test", "escapeDelayMs": 500}))
+        for flags, is_one_key in (((), True), (("--escape-delay", "1"), False)):
+            with console.console(home, *flags) as t:
+                t.press("g t")
+                t.send(b"\033")
+                time.sleep(0.06)  # longer than 1 ms and than the 25 of no setting: the test's subject
+                t.send(b"[B")
+                t.sync()
+                assert ("tables" in t.picture().lines[0]) == is_one_key, (flags, t.picture().lines)
+        r = home.run("--escape-delay", "0")
+        assert r.code == 2, r
+
+
+def test_a_frame_is_shown_at_once_where_the_terminal_says_it_can():
+    """It is asked once; nothing is sent around frames before it has said yes, and nothing after it has said no."""
+    begin, end = b"\033[?2026h", b"\033[?2026l"
+    with console.broken_shop() as home:
+        for answer, holds in ((b"", False), (b"\033[?2026;0$y", False), (b"\033[?2026;4$y", False), (b"\033[?2026;2$y", True)):
+            with console.console(home) as t:
+                t.sync()
+                assert t.raw().count(b"\033[?2026$p") == 1 and begin not in t.raw()
+                t.send(answer)
+                t.sync()
+                already = len(t.raw())
+                t.press("g t")
+                frames = t.raw()[already:]
+                assert (begin in frames) == holds and frames.count(begin) == frames.count(end), (answer, frames)
+                assert not holds or frames.index(begin) < frames.index(b"shop.customers") < frames.rindex(end), frames
+                t.send(b"q")
+                t.sync()
+                t.send(b"q")
+                assert t.wait() == 0 and 2026 not in t.modes()[2]
+
+
+def test_old_terminals_are_asked_nothing_that_they_would_print():
+    with console.broken_shop() as home:
+        for term in ("linux", "vt100"):
+            with console.console(home, term=term) as t:
+                t.sync()
+                assert b"2026" not in t.raw().split(b"\033[?2004h")[-1], (term, t.raw())
+
+
+ODD = "ab\U0001f600cd\U0001f468\U0001f469ef\u0915\u093fgh e\u0301x 123456789"
+
+
+def test_what_follows_a_doubtful_character_stands_in_its_column():
+    """A terminal whose tables say one column where ours say two, and the other way: texts behind it, the selection, what is
+    redrawn and what changes later are where they would be on any other."""
+    with console.broken_shop() as home:
+        for number in range(4):
+            assert home.run("note", "%s note %d" % (ODD, number)).code == 0
+        with console.console(home) as plain, console.console(home) as odd:
+            odd.sync()
+            odd.other_widths()
+            for keys in (": j o u r n a l Enter", "j", "j", "w", "w", "C-l", "/ n o t e Enter", "Esc", "k"):
+                plain.press(keys)
+                odd.press(keys)
+                here, there = plain.picture(), odd.picture()
+                for number, (row, other) in enumerate(zip(here.rows, there.rows)):
+                    differ = [col for col, cell in enumerate(row) if cell.text.isascii() and cell.text.strip() and cell.text != other[col].text]
+                    assert not differ, (keys, differ, here.masked[number], there.masked[number])
+                assert sum("123456789" in line for line in here.lines) >= 3, (keys, here.lines)
 
 
 def test_every_form_of_the_arrow_keys():

@@ -145,6 +145,24 @@ static void a_cut_never_goes_through_a_character(void **state)
 	}
 }
 
+/* What emulators draw in different widths, and what they agree upon: letters, ideographs, our own lines. */
+static void pictographs_and_marks_are_doubtful(void **state)
+{
+	static const struct {
+		struct cell cell;
+		bool is_doubtful;
+	} rows[] = {
+		{ { "a", 1, 0 }, false }, { { "\u00fc", 1, 0 }, false }, { { HAN, 2, 0 }, false }, { { "\u2500", 1, 0 }, false },
+		{ { "\u28ff", 1, 0 }, false }, { { "\u0416", 1, 0 }, false }, { { "", 0, 0 }, false },
+		{ { "e" ACUTE, 1, 0 }, true }, { { "\U0001f600", 2, 0 }, true }, { { "\u2714", 1, 0 }, true },
+		{ { "\u0915", 1, 0 }, true }, { { "\ue0b0", 1, 0 }, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		assert_int_equal(cell_is_doubtful(&rows[i].cell), rows[i].is_doubtful);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +174,7 @@ int main(void)
 		cmocka_unit_test(a_thousand_marks_are_seen_and_stay_small),
 		cmocka_unit_test(without_utf8_all_is_ascii),
 		cmocka_unit_test(a_cut_never_goes_through_a_character),
+		cmocka_unit_test(pictographs_and_marks_are_doubtful),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

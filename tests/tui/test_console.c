@@ -133,7 +133,7 @@ static int begin(void **state)
 	console->range_s = CHART_RANGE_S;
 	console->now_ms = clock_mono_ms();
 	console->now_us = clock_utc_us();
-	console->model = model_new(&home);
+	console->model = model_new(&home, false);
 	console->keymap = keymap_new();
 	console->prompt = prompt_new(NULL);
 	console->input = input_new();

@@ -145,6 +145,29 @@ static void a_lone_esc_is_a_key_after_its_delay(void **state)
 	check(WHOLE("\033\033x"), "Esc M-x");
 }
 
+static void the_delay_of_an_esc_can_be_chosen_within_bounds(void **state)
+{
+	static const struct {
+		int chosen, holds;
+	} rows[] = { { 80, 80 }, { 0, 1 }, { -5, 1 }, { 5000, INPUT_ESC_MS_MAX } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct input *input = input_new();
+		OWNED(text) out = text_new(1000);
+
+		input_set_esc_ms(input, rows[i].chosen);
+		input_feed(input, "\033", 1, 1000);
+		assert_int_equal(input_due_ms(input), 1000 + rows[i].holds);
+		drain(input, 1000 + rows[i].holds - 1, out);
+		assert_string_equal(out->at, "");
+		input_feed(input, "[A", 2, 1000 + rows[i].holds - 1);
+		drain(input, 1000 + rows[i].holds - 1, out);
+		assert_string_equal(out->at, "Up");
+		input_free(input);
+	}
+}
+
 static void bytes_after_a_pause_are_not_joined_to_the_esc_before_it(void **state)
 {
 	struct input *input = input_new();
@@ -304,6 +327,7 @@ int main(void)
 		cmocka_unit_test(an_unknown_sequence_is_swallowed_whole),
 		cmocka_unit_test(a_sequence_without_end_takes_little_memory_and_no_key),
 		cmocka_unit_test(a_lone_esc_is_a_key_after_its_delay),
+		cmocka_unit_test(the_delay_of_an_esc_can_be_chosen_within_bounds),
 		cmocka_unit_test(bytes_after_a_pause_are_not_joined_to_the_esc_before_it),
 		cmocka_unit_test(an_arrow_that_comes_late_is_no_bracket_and_no_letter),
 		cmocka_unit_test(a_paste_is_one_event_however_it_is_cut),

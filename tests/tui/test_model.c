@@ -22,7 +22,7 @@ static int begin(void **state)
 	(void)state;
 	fake_begin(&fake);
 	home.socket = fake.path;
-	model = model_new(&home);
+	model = model_new(&home, false);
 	now_ms = clock_mono_ms();
 	return 0;
 }

@@ -18,7 +18,7 @@ static int begin(void **state)
 {
 	(void)state;
 	fake_begin(&fake);
-	wire = wire_new(fake.path);
+	wire = wire_new(fake.path, false);
 	now_ms = clock_mono_ms();
 	return 0;
 }
@@ -78,17 +78,49 @@ static void a_hello_opens_it(void **state)
 	assert_int_equal(wire_access(wire), VIEW);
 	ready();
 	assert_int_equal(wire_access(wire), ADMIN);
-	assert_string_equal(wire_program(wire), "weird 0");
+	assert_int_equal(wire_greeting(wire)->protocol, PROTOCOL_VERSION);
+	assert_string_equal(wire_greeting(wire)->name, "");
+	assert_false(wire_greeting(wire)->is_production);
 	assert_int_equal(wire_connections(wire), 1);
 	assert_null(wire_take(wire));
 	assert_int_equal(wire_state(wire), WIRE_READY);
 }
 
-static void another_protocol_is_told(void **state)
+static void another_protocol_can_be_looked_at(void **state)
+{
+	size_t session = connected();
+
+	(void)state;
+	fake_say(&fake, session, "{\"hello\":{\"protocol\":2,\"version\":\"9.1\",\"access\":\"admin\",\"name\":\"far\",\"production\":true}}\n");
+	wire_step(wire, now_ms);
+	assert_int_equal(wire_state(wire), WIRE_READY);
+	assert_int_equal(wire_greeting(wire)->protocol, 2);
+	assert_string_equal(wire_greeting(wire)->version, "9.1");
+	assert_string_equal(wire_greeting(wire)->name, "far");
+	assert_true(wire_greeting(wire)->is_production);
+}
+
+static void a_hello_without_a_number_is_none(void **state)
 {
 	(void)state;
-	assert_string_equal(refused("{\"hello\":{\"protocol\":2,\"program\":\"weird 9\"}}\n", false), "protocol_differs");
-	assert_non_null(strstr(wire_error(wire)->message, "protocol 2"));
+	assert_string_equal(refused("{\"hello\":{\"protocol\":\"1\"}}\n", false), "bad_answer");
+}
+
+/* --readonly: the engine is told, so that it refuses acts itself. */
+static void who_only_looks_says_so(void **state)
+{
+	struct wire *looker = wire_new(fake.path, true);
+	json_t *hello;
+	size_t session;
+
+	(void)state;
+	wire_step(looker, now_ms);
+	session = fake_accept(&fake);
+	wire_step(looker, now_ms);
+	hello = fake_hear(&fake, session);
+	assert_string_equal(json_string_value(json_object_get(json_object_get(hello, "hello"), "access")), "view");
+	json_decref(hello);
+	wire_free(looker);
 }
 
 /* The engine says why and closes at once: the reason is read, not only the end. */
@@ -307,7 +339,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_WIRE(a_hello_opens_it),
-		WITH_WIRE(another_protocol_is_told),
+		WITH_WIRE(another_protocol_can_be_looked_at),
+		WITH_WIRE(a_hello_without_a_number_is_none),
+		WITH_WIRE(who_only_looks_says_so),
 		WITH_WIRE(whom_the_engine_sends_away_hears_why),
 		WITH_WIRE(garbage_for_a_hello_is_told),
 		WITH_WIRE(a_number_is_no_hello),

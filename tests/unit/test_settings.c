@@ -63,6 +63,29 @@ static void test_names_are_looked_up(void **unused)
 	expect_refused(&shared, "{\"socketGroup\": \"root\", \"operators\": [\"root\", \"\"]}", 1, 47, "is no user");
 }
 
+static void test_what_screens_show_of_the_engine(void **unused)
+{
+	struct option_problems problems;
+	struct settings settings;
+	char host[SETTING_NAME_BYTES];
+
+	(void)unused;
+	assert_true(settings_read(&shared, span_of("{\"name\": \"prod.eu\", \"productionMark\": true, \"escapeDelayMs\": 80}"),
+	                          &settings, &problems));
+	assert_int_equal(problems.count, 0);
+	assert_string_equal(settings_engine_name(&settings, host), "prod.eu");
+	assert_true(settings.is_production);
+	assert_int_equal(settings.escape_ms, 80);
+	settings_release(&settings);
+	assert_true(*settings_engine_name(&settings, host) && !strchr(host, '.'));
+	expect_refused(&shared, "{\"name\": 7}", 1, 10, "a text is allowed");
+	expect_refused(&shared, "{\"name\": \"a\\u001bb\"}", 1, 10, "no control characters");
+	expect_refused(&shared, "{\"name\": \"0123456789012345678901234567890123456789012345678901234567890123\"}", 1, 10, "at most 63");
+	expect_refused(&shared, "{\"productionMark\": \"yes\"}", 1, 20, "true or false");
+	expect_refused(&shared, "{\"escapeDelayMs\": 1001}", 1, 19, "0 to 1000");
+	expect_refused(&shared, "{\"escapeDelayMs\": 2.5}", 1, 19, "0 to 1000");
+}
+
 static void test_kinds_are_told(void **unused)
 {
 	(void)unused;
@@ -130,7 +153,7 @@ static void test_each_setting_has_its_help(void **unused)
 
 	(void)unused;
 	assert_true(settings_explain(out, count_setting));
-	assert_int_equal(out->len, 2);
+	assert_int_equal(out->len, 5);
 }
 
 int main(void)
@@ -138,6 +161,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_is_the_default),
 		cmocka_unit_test(test_names_are_looked_up),
+		cmocka_unit_test(test_what_screens_show_of_the_engine),
 		cmocka_unit_test(test_kinds_are_told),
 		cmocka_unit_test(test_operators_need_a_group),
 		cmocka_unit_test(test_a_group_needs_a_home_that_it_can_reach),

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "console/console_private.h"
 #include "console/files.h"
+#include "options/settings.h"
 #include "view/totals.h"
 #include "widget/chart.h"
 
@@ -19,6 +20,7 @@
 #define READ_BYTES 4096
 #define TICK_MS 1000
 #define NOTE_BYTES 4096
+#define ESC_MS_FAR 100
 
 /*
  * What views ask (console.h).
@@ -70,7 +72,9 @@ bool console_is_trouble_only(const struct console *console)
 
 bool console_is_blind(const struct console *console)
 {
-	return !model_reach(console->model).is_there;
+	struct reach reach = model_reach(console->model);
+
+	return !reach.is_there && !reach.is_asked; /* before the first answer nobody is away yet */
 }
 
 enum role console_role(const struct console *console, enum role role)
@@ -170,9 +174,28 @@ static void sync_step(struct console *console)
 	term_send(console->term, span_make(answer, (size_t)len));
 }
 
+/* Parts of a key come further apart on a link that is far: the wait for what follows an Esc grows with it, within bounds
+ * that a hand does not feel. */
+void console_heard(struct console *console, struct span report)
+{
+	int esc_ms = INPUT_ESC_MS;
+
+	if (!console->term)
+		return;
+	term_heard(console->term, report, console->now_ms);
+	if (console->has_esc_ms || term_round_trip_ms(console->term) < 0)
+		return;
+	esc_ms = term_round_trip_ms(console->term) / 4;
+	input_set_esc_ms(console->input, esc_ms < INPUT_ESC_MS ? INPUT_ESC_MS : esc_ms > ESC_MS_FAR ? ESC_MS_FAR : esc_ms);
+}
+
 static void reach_step(struct console *console)
 {
+	struct reach reach = model_reach(console->model);
 	bool is_blind = console_is_blind(console);
+
+	if (reach.is_there && reach.greeting->name[0])
+		snprintf(console->name, sizeof(console->name), "%s", reach.greeting->name);
 
 	if (is_blind && !console->was_blind)
 		console->blind_ms = console->now_ms, console->blind_us = console->now_us;
@@ -211,7 +234,7 @@ static void take_signals(struct console *console)
 	unsigned signals = term_signals();
 
 	if (signals & (SIGNAL_END | SIGNAL_HANGUP))
-		console->is_ending = true;
+		console->is_ending = console->is_told_to_end = true;
 	if (signals & SIGNAL_STOP)
 		term_suspend(console->term);
 	else if (signals & SIGNAL_CONTINUE)
@@ -282,6 +305,25 @@ static void notes_say(struct console *console, const char *notes)
 	}
 }
 
+/* Who may not read the settings' file learns the engine's name with its greeting; his own wishes are flags. */
+static void settings_take(struct console *console)
+{
+	struct option_problems warnings = { 0 };
+	struct settings settings = { 0 };
+	struct error ignored = { 0 };
+	char host[SETTING_NAME_BYTES];
+	bool is_read = settings_load(console->home, &settings, &warnings, &ignored);
+	int esc_ms = console->wishes->escape_ms ? console->wishes->escape_ms : settings.escape_ms;
+
+	snprintf(console->name, sizeof(console->name), "%s", settings_engine_name(&settings, host));
+	console->has_esc_ms = esc_ms > 0;
+	if (console->has_esc_ms)
+		input_set_esc_ms(console->input, esc_ms);
+	option_problems_free(&warnings);
+	if (is_read)
+		settings_release(&settings);
+}
+
 static bool console_begin(struct console *console, struct error *err)
 {
 	struct term_wishes wishes = { .no_color = console->wishes->no_color, .ascii = console->wishes->ascii };
@@ -297,11 +339,8 @@ static bool console_begin(struct console *console, struct error *err)
 	console->now_us = clock_utc_us();
 	console->input = input_new();
 	console->prompt = prompt_new(console->home->state);
-	console->model = model_new(console->home);
-	engine_name(console->home, console->name, sizeof(console->name));
-	console->was_blind = true;
-	console->blind_ms = console->now_ms;
-	console->blind_us = console->now_us;
+	console->model = model_new(console->home, console->wishes->is_read_only);
+	settings_take(console);
 	notes_say(console, notes->at);
 	return console_go(console, "overview", "") &&
 	       (!console->wishes->place || console_go(console, console->wishes->place, ""));
@@ -320,10 +359,31 @@ static void farewell_add(struct console *console, struct text *out)
 	text_add(out, "\nweir: 'weir' opens the console again, 'weir status' says how the jobs stand\n");
 }
 
+/* The terminal's answer to the console's question is not for the shell that reads after it. */
+static void take_owed(struct console *console)
+{
+	struct pollfd keys = { .fd = term_fd(), .events = POLLIN };
+
+	while (term_owes_answer(console->term, clock_mono_ms()) && !(term_signals() & (SIGNAL_END | SIGNAL_HANGUP)) &&
+	       poll(&keys, 1, 50) >= 0) {
+		struct key_event event;
+
+		console->now_ms = clock_mono_ms();
+		if (keys.revents && !read_keys(console))
+			return;
+		while (input_next(console->input, console->now_ms, &event)) {
+			if (event.key.code == KEY_REPORT_)
+				term_heard(console->term, event.text, console->now_ms);
+		}
+	}
+}
+
 static void console_end(struct console *console, bool has_begun)
 {
 	OWNED(text) farewell = text_new(NOTE_BYTES);
 
+	if (has_begun && !console->is_told_to_end)
+		take_owed(console);
 	if (has_begun)
 		farewell_add(console, farewell);
 	if (console->box.ops && console->box.ops->close)

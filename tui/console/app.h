@@ -10,6 +10,7 @@ struct console_wishes {
 	bool no_color, ascii;
 	const char *theme;       /* name or path; NULL: the setting, else dark */
 	const char *keys_file;   /* NULL: the user's, if there is one */
+	int escape_ms;           /* --escape-delay; 0: the setting, else measured */
 	const char *place;       /* where to begin, or NULL */
 };
 

@@ -1,4 +1,5 @@
 /* The bar of an engine that is away, and the times that it and the title write. */
+#include "build_info.h"
 #include "console/console_private.h"
 #include "widget/chart.h"
 
@@ -49,6 +50,16 @@ static void bar_why(struct console *console, const struct reach *reach, struct t
 	}
 }
 
+/* It answers, and what it says can be read; what an act would mean to it is not sure. */
+static void bar_other(const struct reach *reach, struct text *first, struct text *second)
+{
+	const struct greeting *engine = reach->greeting;
+
+	text_add(first, "ENGINE OF ANOTHER VERSION: looking works, acts are off.");
+	text_add_format(second, "engine %s (protocol %lld), console %s (%d). 'weir engine stop', then 'weir'",
+	                *engine->version ? engine->version : "?", (long long)engine->protocol, WEIR_VERSION, PROTOCOL_VERSION);
+}
+
 /* Two rows under the title, on every screen. */
 void bar_draw(struct console *console, struct area area)
 {
@@ -57,8 +68,12 @@ void bar_draw(struct console *console, struct area area)
 	OWNED(text) second = text_new(LINE_BYTES);
 	OWNED(text) first = text_new(LINE_BYTES);
 
-	bar_why(console, &reach, first, second);
-	text_add_format(first, "Try %d in %d s.", reach.tries + 1, wait_s > 0 ? (int)wait_s : 0);
+	if (reach.is_other) {
+		bar_other(&reach, first, second);
+	} else {
+		bar_why(console, &reach, first, second);
+		text_add_format(first, "Try %d in %d s.", reach.tries + 1, wait_s > 0 ? (int)wait_s : 0);
+	}
 	draw_field(area, 0, 1, area.cols - 1, -1, ROLE_error, text_span(first));
 	draw_field(area, 1, 1, area.cols - 1, -1, ROLE_warn, text_span(second));
 }

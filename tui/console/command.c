@@ -88,13 +88,28 @@ static bool has_screen(enum command_id id)
 /*
  * Acts.
  */
+static void say_read_only(struct console *console)
+{
+	console_say(console, "not done: this console was started with --readonly");
+}
+
+/* Under --readonly the engine knows that this console only looks: it refuses the act and writes the try into its journal. One
+ * that does not know the wish is sent nothing. */
 static bool may_act(struct console *console, const struct command *command)
 {
 	struct reach reach = model_reach(console->model);
 	OWNED(text) since = text_new(64);
 
-	if (console->wishes->is_read_only) {
-		console_say(console, "not done: this console was started with --readonly");
+	if (console->wishes->is_read_only && (!reach.is_there || reach.is_other || reach.access != VIEW)) {
+		say_read_only(console);
+		return false;
+	}
+	if (reach.is_other && command->access > VIEW && command != &command_table[COMMAND_engine_stop]) {
+		console_say(console, "%s is off: the engine is of another version", command->name);
+		return false;
+	}
+	if (reach.is_asked) {
+		console_say(console, "%s needs the engine, which has not answered yet", command->name);
 		return false;
 	}
 	if (!reach.is_there) {
@@ -169,10 +184,17 @@ static void run_command(struct console *console, const struct command_line *pars
 /* What is missing may be what a box asks for. */
 static void line_incomplete(struct console *console, const struct command *command, const char *line, const struct error *err)
 {
-	if (!box_is_lossy(line))
+	struct command_line parsed = { 0 };
+
+	if (!box_is_lossy(line)) {
 		console_complain(console, err);
-	else if (may_act(console, command))
-		box_confirm_open(console, line);
+	} else if (may_act(console, command)) {
+		if (model_reach(console->model).access >= command->access)
+			box_confirm_open(console, line);
+		else if (box_lossy_parse(line, &parsed))
+			act_begin(console, command, line, parsed.args);
+		json_decref(parsed.args);
+	}
 }
 
 static void parse_command(struct console *console, const struct words *words, const char *line)
@@ -280,6 +302,10 @@ static void say_looks_only(struct console *console, const struct act *act)
 	const struct passwd *user = getpwuid(getuid());
 	int taken;
 
+	if (console->wishes->is_read_only) {
+		say_read_only(console);
+		return;
+	}
 	if (words_split(act->line, &words.word, &words.count))
 		command = command_find((int)words.count, words.word, &taken);
 	console_say(console, "not done: you only look (%s, uid %d); %s needs %s", user ? user->pw_name : "no name",

@@ -66,6 +66,8 @@ struct console {
 	bool is_dirty, is_ending;
 	char token[SYNC_TOKEN_BYTES];   /* to be answered when all is drawn */
 	bool has_token, sync_asked;
+	bool has_esc_ms;                /* somebody has chosen it: it is not measured */
+	bool is_told_to_end;            /* by a signal */
 	int resizes;
 };
 
@@ -77,6 +79,9 @@ void bar_draw(struct console *console, struct area area);
 void frame_clock(const struct console *console, int64_t us, bool with_seconds, struct text *out);
 void frame_age(int64_t ms, struct text *out);
 void frame_hints(struct console *console, struct text *out);
+
+/* app.c: an answer of the terminal */
+void console_heard(struct console *console, struct span report);
 
 /* keys.c */
 void keys_take(struct console *console, const struct key_event *event);

@@ -73,21 +73,3 @@ struct keymap *keymap_open(const struct home *home, const char *file, struct tex
 	free(text);
 	return keymap;
 }
-
-void engine_name(const struct home *home, char *out, size_t room)
-{
-	char path[PATH_BYTES];
-	json_t *config;
-	const char *name;
-
-	snprintf(path, sizeof(path), "%s/config.json", home->config);
-	config = json_load_file(path, 0, NULL);
-	name = json_string_value(json_object_get(config, "name"));
-	if (name)
-		snprintf(out, room, "%s", name);
-	else if (gethostname(out, room) != 0)
-		snprintf(out, room, "weird");
-	out[room - 1] = '\0';
-	out[strcspn(out, ".")] = '\0';
-	json_decref(config);
-}

@@ -1,4 +1,4 @@
-/* Files of the operator's own: theme, keys, the engine's name. */
+/* Files of the operator's own: theme, keys. */
 #ifndef WEIR_TUI_CONSOLE_FILES_H
 #define WEIR_TUI_CONSOLE_FILES_H
 
@@ -12,7 +12,5 @@ struct theme *theme_open(const struct home *home, const char *name, struct text 
 struct theme *theme_load(const struct home *home, const char *name, struct text *notes);
 /* The default keys with the user's file over them: `file`, else KEYS_FILE in the configuration folder. Never NULL. */
 struct keymap *keymap_open(const struct home *home, const char *file, struct text *notes);
-/* "name" of config.json, else the host's name. */
-void engine_name(const struct home *home, char *out, size_t room);
 
 #endif

@@ -11,21 +11,16 @@
 #define LINE_BYTES 2048
 #define HINTS_MOST 8
 
-static bool is_blind(const struct console *console)
-{
-	return !model_reach(console->model).is_there;
-}
-
 /* "03:08:14Z ~1s": while nothing runs a quiet screen sends nothing, so the clock has no seconds then. */
 static void clock_add(const struct console *console, const struct totals *totals, struct text *out)
 {
-	bool is_running = totals->running || is_blind(console);
+	bool is_running = totals->running || console_is_blind(console);
 	int64_t age = model_age_ms(console->model, console->now_ms);
 
 	frame_clock(console, console->now_us, is_running, out);
 	if (age < 0) {
 		text_add(out, " -");
-	} else if (is_blind(console) || age >= 4000) {
+	} else if (console_is_blind(console) || age >= 4000) {
 		text_add(out, " ~");
 		frame_age(age, out);
 	} else {
@@ -42,6 +37,8 @@ static bool is_read_only(const struct console *console)
 
 static void marks_add(const struct console *console, struct text *out)
 {
+	if (model_reach(console->model).greeting->is_production)
+		text_add(out, "PROD  ");
 	if (is_read_only(console))
 		text_add(out, "READ-ONLY  ");
 }
@@ -169,7 +166,9 @@ static const char *hint_word(struct console *console, enum action_id action, boo
 /* Who may only look gets no hint of what he may not; the keys still answer. */
 static bool is_off(const struct console *console, enum action_id action)
 {
-	return is_read_only(console) && (action == ACTION_toggle_pause || action == ACTION_acts);
+	bool may_act = !is_read_only(console) && !model_reach(console->model).is_other;
+
+	return !may_act && (action == ACTION_toggle_pause || action == ACTION_acts);
 }
 
 static bool hint_add(struct console *console, enum action_id action, bool is_narrow, struct text *out)
@@ -333,7 +332,7 @@ static void draw_too_small(struct console *console, struct area area, const stru
 static void draw_whole(struct console *console, struct area area, const struct totals *totals)
 {
 	struct view *view = console_view(console);
-	int bar = is_blind(console) ? 2 : 0;
+	int bar = console_is_blind(console) || model_reach(console->model).is_other ? 2 : 0;
 	struct area middle = area_part(area, 1 + bar, 0, area.rows - 3 - bar, area.cols);
 	OWNED(text) hints = text_new(LINE_BYTES);
 

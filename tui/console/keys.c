@@ -93,8 +93,10 @@ static bool is_for_all(struct console *console, const struct key_event *event)
 		console->sync_asked = false;
 		return true;
 	}
-	if (event->key.code == KEY_REPORT_)
+	if (event->key.code == KEY_REPORT_) {
+		console_heard(console, event->text);
 		return true;
+	}
 	if (is_key(event, 'l', KEY_CTRL) || is_key(event, 'z', KEY_CTRL)) {
 		console_do(console, event->key.code == 'l' ? ACTION_redraw : ACTION_suspend, "");
 		return true;

@@ -90,19 +90,36 @@ unsigned model_act(struct model *model, const char *line, const char *call, json
 	return model->act_count;
 }
 
+/* What this session was made not to do is not sent, whatever the engine at its other end is. */
+static bool may_send(const struct model *model, const struct act *act, struct error *err)
+{
+	const struct wire *wire = model->lanes[LANE_ACT].wire;
+
+	if (model->only_looks && wire_access(wire) != VIEW)
+		return fail(err, ERROR_ACCESS, "not_allowed", "this session was opened only to look (--readonly)");
+	if (wire_greeting(wire)->protocol == PROTOCOL_VERSION || command_is_safe(act->call))
+		return true;
+	return fail(err, ERROR_UNREACHABLE, "protocol_differs", "the engine speaks protocol %lld, this program %d: acts are off",
+	            (long long)wire_greeting(wire)->protocol, PROTOCOL_VERSION);
+}
+
 bool acts_send(struct model *model)
 {
 	for (; model->act_next < model->act_count; model->act_next++) {
 		struct act *act = act_of(model, model->act_next + 1);
-		struct error too_long = { 0 };
+		struct error off = { 0 };
 
 		if (!act || act->is_done)
 			continue;
+		if (!may_send(model, act, &off)) {
+			act_refuse(act, &off);
+			continue;
+		}
 		act->is_sent = lane_call(model, &model->lanes[LANE_ACT], PENDING_ACT, act->call, json_incref(act->args));
 		model->lanes[LANE_ACT].act = model->act_next + 1;
 		if (!act->is_sent) {
-			fail(&too_long, ERROR_USAGE, "frame_too_long", "the call is longer than %u bytes", FRAME_BYTES_MAX);
-			act_refuse(act, &too_long);
+			fail(&off, ERROR_USAGE, "frame_too_long", "the call is longer than %u bytes", FRAME_BYTES_MAX);
+			act_refuse(act, &off);
 			continue;
 		}
 		model->act_next++;

@@ -5,12 +5,13 @@
 
 #include <stdlib.h>
 
-struct model *model_new(const struct home *home)
+struct model *model_new(const struct home *home, bool only_looks)
 {
 	struct model *model = memory_zalloc(sizeof(*model));
 
 	for (int i = 0; i < LANES; i++)
-		model->lanes[i].wire = wire_new(home->socket);
+		model->lanes[i].wire = wire_new(home->socket, only_looks);
+	model->only_looks = only_looks;
 	return model;
 }
 
@@ -233,10 +234,14 @@ struct reach model_reach(const struct model *model)
 {
 	const struct wire *wire = model->lanes[LANE_LOOK].wire;
 
-	return (struct reach){ .is_there = wire_state(wire) == WIRE_READY, .was_there = model->was_there,
+	bool is_there = wire_state(wire) == WIRE_READY;
+
+	return (struct reach){ .is_there = is_there, .was_there = model->was_there,
+		               .is_other = is_there && wire_greeting(wire)->protocol != PROTOCOL_VERSION,
+		               .is_asked = !is_there && !model->was_there && !wire_tries(wire),
 		               .error = wire_error(wire), .lost_ms = wire_lost_ms(wire), .next_ms = wire_due_ms(wire),
 		               .tries = wire_tries(wire), .connections = wire_connections(wire),
-		               .access = wire_access(wire), .program = wire_program(wire) };
+		               .access = wire_access(wire), .greeting = wire_greeting(wire) };
 }
 
 int64_t model_age_ms(const struct model *model, int64_t now_ms)

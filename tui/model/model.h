@@ -9,6 +9,7 @@
 #define WEIR_TUI_MODEL_MODEL_H
 
 #include "control/control.h"
+#include "model/wire.h"
 
 #include <poll.h>
 
@@ -30,7 +31,8 @@ struct answer {
 	unsigned generation;   /* no two answers have the same one; 0: not known yet */
 };
 
-struct model *model_new(const struct home *home);
+/* `only_looks`: --readonly; the engine refuses acts then, and writes them into its journal. */
+struct model *model_new(const struct home *home, bool only_looks);
 void model_free(struct model *model);
 
 /* To poll; entries without a descriptor have fd -1. Gives when to step at the latest (mono), or -1. */
@@ -79,7 +81,9 @@ struct reach {
 	int tries;
 	unsigned connections;
 	enum access access;
-	const char *program;
+	bool is_other;         /* of another version: it may be looked at, acts are off */
+	bool is_asked;         /* nothing is known yet, but the first answer is on its way */
+	const struct greeting *greeting;
 };
 struct reach model_reach(const struct model *model);
 /* Age of the newest number in ms; -1: none yet. */

@@ -3,7 +3,6 @@
 #define WEIR_TUI_MODEL_MODEL_PRIVATE_H
 
 #include "model/model.h"
-#include "model/wire.h"
 
 #define QUERIES_MAX 64
 #define TOPICS_MAX 32
@@ -58,6 +57,7 @@ struct model {
 	unsigned act_count;          /* ever made; act n is acts[(n - 1) % ACTS_KEPT] */
 	unsigned act_next;           /* the first that is not sent */
 	bool was_there;
+	bool only_looks;
 };
 
 /* acts.c */

@@ -27,15 +27,17 @@ struct wire {
 	int tries;
 	unsigned connections;
 	enum access access;
-	char program[64];
+	bool only_looks;
+	struct greeting greeting;
 	struct error error;
 };
 
-struct wire *wire_new(const char *socket_path)
+struct wire *wire_new(const char *socket_path, bool only_looks)
 {
 	struct wire *wire = memory_zalloc(sizeof(*wire));
 
 	wire->path = socket_path;
+	wire->only_looks = only_looks;
 	wire->fd = -1;
 	wire->out = text_new(OUT_BYTES_MAX);
 	return wire;
@@ -94,9 +96,9 @@ enum access wire_access(const struct wire *wire)
 	return wire->access;
 }
 
-const char *wire_program(const struct wire *wire)
+const struct greeting *wire_greeting(const struct wire *wire)
 {
-	return wire->program;
+	return &wire->greeting;
 }
 
 unsigned wire_connections(const struct wire *wire)
@@ -124,10 +126,10 @@ static void wire_lose(struct wire *wire, int64_t now_ms)
 	wire->due_ms = now_ms + (pause < TRY_MOST_MS ? pause : TRY_MOST_MS);
 }
 
-static json_t *hello_frame(void)
+static json_t *hello_frame(const struct wire *wire)
 {
-	return json_pack("{s:{s:i, s:s, s:s*}}", "hello", "protocol", PROTOCOL_VERSION, "program", "weir", "ssh",
-	                 getenv("SSH_CONNECTION"));
+	return json_pack("{s:{s:i, s:s, s:s*, s:s*}}", "hello", "protocol", PROTOCOL_VERSION, "program", "weir", "ssh",
+	                 getenv("SSH_CONNECTION"), "access", wire->only_looks ? access_name(VIEW) : NULL);
 }
 
 /* Short: it stands in a bar of the screen. */
@@ -156,7 +158,7 @@ static void wire_connect(struct wire *wire, int64_t now_ms)
 			wire->in = memory_alloc(FRAME_BYTES_MAX + 2);
 			wire->state = WIRE_GREETING;
 			wire->greeted_ms = now_ms;
-			wire_put(wire, hello_frame());
+			wire_put(wire, hello_frame(wire));
 			return;
 		}
 	}
@@ -239,24 +241,26 @@ static json_t *next_frame(struct wire *wire, bool *out_is_bad)
 static bool is_refused(struct wire *wire, const json_t *frame)
 {
 	const json_t *hello = json_object_get(frame, "hello");
-	json_int_t protocol = json_integer_value(json_object_get(hello, "protocol"));
 
 	memset(&wire->error, 0, sizeof(wire->error));
 	if (!hello && json_is_object(json_object_get(frame, "error")))
 		error_from_json(json_object_get(frame, "error"), &wire->error);
-	else if (!hello)
+	else if (!json_is_integer(json_object_get(hello, "protocol")))
 		fail(&wire->error, ERROR_BUG, "bad_answer", "the engine answered the hello with something else");
-	else if (protocol != PROTOCOL_VERSION)
-		fail(&wire->error, ERROR_UNREACHABLE, "protocol_differs", "the engine speaks protocol %lld, this program %d; let both come from one version",
-		     (long long)protocol, PROTOCOL_VERSION);
 	return wire->error.kind != ERROR_NONE;
+}
+
+static void text_take_of(const json_t *hello, const char *name, char *out, size_t room)
+{
+	const char *text = json_string_value(json_object_get(hello, name));
+
+	snprintf(out, room, "%s", text ? text : "");
 }
 
 static void greeted(struct wire *wire, const json_t *frame, int64_t now_ms)
 {
 	const json_t *hello = json_object_get(frame, "hello");
 	const char *access = json_string_value(json_object_get(hello, "access"));
-	const char *program = json_string_value(json_object_get(hello, "program"));
 
 	if (is_refused(wire, frame)) {
 		wire_lose(wire, now_ms);
@@ -267,7 +271,10 @@ static void greeted(struct wire *wire, const json_t *frame, int64_t now_ms)
 		if (access && strcmp(access, access_name(a)) == 0)
 			wire->access = a;
 	}
-	snprintf(wire->program, sizeof(wire->program), "%s", program ? program : "weird");
+	wire->greeting.protocol = json_integer_value(json_object_get(hello, "protocol"));
+	wire->greeting.is_production = json_is_true(json_object_get(hello, "production"));
+	text_take_of(hello, "version", wire->greeting.version, sizeof(wire->greeting.version));
+	text_take_of(hello, "name", wire->greeting.name, sizeof(wire->greeting.name));
 	wire->state = WIRE_READY;
 	wire->connections++;
 	wire->tries = 0;

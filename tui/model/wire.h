@@ -9,9 +9,17 @@
 
 struct wire;
 
+struct greeting {
+	int64_t protocol;      /* another than PROTOCOL_VERSION: it may be looked at, acts are off */
+	char version[32];
+	char name[64];
+	bool is_production;
+};
+
 enum wire_state { WIRE_OFF, WIRE_GREETING, WIRE_READY };
 
-struct wire *wire_new(const char *socket_path); /* the path is kept, not copied */
+/* The path is kept, not copied. `only_looks`: the engine is asked to refuse every act of this session. */
+struct wire *wire_new(const char *socket_path, bool only_looks);
 void wire_free(struct wire *wire);
 enum wire_state wire_state(const struct wire *wire);
 int wire_fd(const struct wire *wire);           /* -1: nothing to poll */
@@ -33,9 +41,10 @@ bool wire_put(struct wire *wire, json_t *frame);
 const struct error *wire_error(const struct wire *wire);
 int64_t wire_lost_ms(const struct wire *wire);
 int wire_tries(const struct wire *wire);
-/* What this session may do, as the engine says; VIEW until it has. Its program and number. */
+/* What this session may do, as the engine says; VIEW until it has. */
 enum access wire_access(const struct wire *wire);
-const char *wire_program(const struct wire *wire);
+/* What the engine last said of itself: zeroes before the first time. */
+const struct greeting *wire_greeting(const struct wire *wire);
 /* Counts up with each new connection. */
 unsigned wire_connections(const struct wire *wire);
 

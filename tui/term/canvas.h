@@ -37,6 +37,11 @@ struct canvas {
 	struct cell *cells;         /* rows x cols */
 };
 
+static inline const struct cell *canvas_row(const struct canvas *canvas, int row)
+{
+	return canvas->cells + (size_t)row * (size_t)canvas->cols;
+}
+
 struct canvas *canvas_new(int rows, int cols); /* limits above; all blank, role text */
 void canvas_free(struct canvas *canvas);
 void canvas_clear(struct canvas *canvas);

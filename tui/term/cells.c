@@ -112,3 +112,28 @@ int cells_width(struct span text)
 	cells_fit(text, INT32_MAX, &cols);
 	return cols;
 }
+
+bool cell_is_doubtful(const struct cell *cell)
+{
+	/* Blocks in which emulators of today give different answers; the rest of the first plane and the ideographs agree. */
+	static const struct {
+		uint32_t from, to;
+	} blocks[] = {
+		{ 0x0900, 0x0dff }, { 0x1000, 0x109f }, { 0x1100, 0x11ff }, { 0x1780, 0x17ff }, { 0x231a, 0x23ff },
+		{ 0x25fd, 0x25fe }, { 0x2600, 0x27bf }, { 0x2b00, 0x2bff }, { 0x2e3a, 0x2e3b }, { 0x3030, 0x3030 },
+		{ 0x303d, 0x303d }, { 0x3297, 0x3299 }, { 0xa960, 0xa97f }, { 0xd7b0, 0xd7ff }, { 0xe000, 0xf8ff },
+		{ 0xfdfa, 0xfdfd }, { 0x10000, 0x1ffff }, { 0xe0000, 0x10ffff },
+	};
+	struct span text = span_of(cell->text);
+	uint32_t code;
+
+	if (!cell->width || (unsigned char)text.at[0] < 0x80)
+		return cell->width && text.len > 1;
+	if (utf8_step(text, &code) < text.len)
+		return true;
+	for (size_t i = 0; i < sizeof(blocks) / sizeof(*blocks); i++) {
+		if (code >= blocks[i].from && code <= blocks[i].to)
+			return true;
+	}
+	return false;
+}

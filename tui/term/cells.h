@@ -23,6 +23,11 @@ struct glyph {
 	size_t taken;    /* bytes of the source */
 };
 
+/* May terminals and this machine's tables disagree on how wide it is? Pictographs, scripts whose signs join, private signs,
+ * all that comes with marks. */
+struct cell;
+bool cell_is_doubtful(const struct cell *cell);
+
 void cells_set_utf8(bool is_utf8);
 bool cells_is_utf8(void);
 

@@ -15,6 +15,7 @@ enum input_mode { MODE_KEYS, MODE_PASTE, MODE_LONG_CSI, MODE_LONG_OSC, MODE_LONG
 
 struct input {
 	enum input_mode mode;
+	int64_t esc_ms;     /* instead of INPUT_ESC_MS, which the parser of sequences says */
 	char *bytes;
 	size_t at, len, room;
 	size_t cut;         /* bytes that lay here, unfinished, when others came after a pause... */
@@ -31,8 +32,13 @@ struct input *input_new(void)
 	struct input *input = calloc(1, sizeof(*input));
 
 	if (input)
-		input->late_until_ms = INT64_MIN;
+		input->late_until_ms = INT64_MIN, input->esc_ms = INPUT_ESC_MS;
 	return input;
+}
+
+void input_set_esc_ms(struct input *input, int esc_ms)
+{
+	input->esc_ms = esc_ms < 1 ? 1 : esc_ms > INPUT_ESC_MS_MAX ? INPUT_ESC_MS_MAX : esc_ms;
 }
 
 void input_free(struct input *input)
@@ -49,6 +55,11 @@ static struct span pending(const struct input *input)
 	return span_make(input->bytes + input->at, input->len - input->at);
 }
 
+static int64_t step_wait_ms(const struct input *input, const struct step *step)
+{
+	return step->wait_ms == INPUT_ESC_MS ? input->esc_ms : step->wait_ms;
+}
+
 /* How long to wait for more of what is pending; -1: not at all, it is a key or nothing is pending. */
 static int64_t wait_ms(const struct input *input)
 {
@@ -62,7 +73,7 @@ static int64_t wait_ms(const struct input *input)
 	if (!bytes.len)
 		return -1;
 	step = step_parse(bytes, input->fed_ms < input->late_until_ms);
-	return step.kind == STEP_MORE ? step.wait_ms : -1;
+	return step.kind == STEP_MORE ? step_wait_ms(input, &step) : -1;
 }
 
 static bool make_room(struct input *input, size_t more)
@@ -219,11 +230,11 @@ static struct step step_next(const struct input *input, int64_t now_ms)
 
 	if (cut) {
 		step = step_parse(span_make(bytes.at, cut), is_late);
-		if (step.kind == STEP_MORE && input->cut_ms >= step.wait_ms)
+		if (step.kind == STEP_MORE && input->cut_ms >= step_wait_ms(input, &step))
 			return step_give_up(span_make(bytes.at, cut), is_late);
 	}
 	step = step_parse(bytes, is_late);
-	if (step.kind == STEP_MORE && now_ms - input->fed_ms >= step.wait_ms)
+	if (step.kind == STEP_MORE && now_ms - input->fed_ms >= step_wait_ms(input, &step))
 		return step_give_up(bytes, is_late);
 	return step;
 }

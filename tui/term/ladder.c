@@ -12,6 +12,22 @@
 static const char *const kin[] = { "xterm", "kitty", "ghostty", "foot", "alacritty", "wezterm", "rxvt", "konsole" };
 static const char *const steps[] = { "xterm-256color", "xterm", "vt100" };
 
+/* Kin, and those that stand between us and one. */
+bool terminal_is_modern(const char *name)
+{
+	static const char *const others[] = { "tmux", "screen", "st-", "contour", "mintty", "vte" };
+
+	for (size_t i = 0; i < sizeof(kin) / sizeof(*kin); i++) {
+		if (strstr(name, kin[i]))
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		if (strncmp(name, others[i], strlen(others[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
 static bool is_usable(const char *name)
 {
 	int result;

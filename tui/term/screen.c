@@ -5,42 +5,23 @@
  */
 #include "term/screen_private.h"
 #include "base/arena.h"
-#include "base/clean.h"
 #include "base/hash.h"
 #include "term/cells.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <langinfo.h>
-#include <ncurses.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <term.h>
 #include <termios.h>
 #include <unistd.h>
-#include <wchar.h>
 
-#define STDERR_BYTES_MAX 16384
 #define NOTE_BYTES 512
 
 static const char paste_on[] = "\033[?2004h", paste_off[] = "\033[?2004l";
 /* Presses and wheel, written as SGR has them (xterm's ctlseqs, "Mouse Tracking"). */
 static const char mouse_on[] = "\033[?1000h\033[?1006h", mouse_off[] = "\033[?1006l\033[?1000l";
-
-struct terminal {
-	SCREEN *screen;
-	const char *name;
-	const struct theme *theme;
-	enum colour_level level;
-	struct canvas *shown;
-	bool is_new;          /* all is to be sent again */
-	bool has_mouse;
-	int pairs[ROLES];
-	attr_t attributes[ROLES];
-	int stderr_before, stderr_kept;
-};
 
 int term_fd(void)
 {
@@ -79,71 +60,6 @@ void term_resize(struct terminal *term)
 }
 
 /*
- * Colours.
- */
-static attr_t curses_attributes(const struct look *look)
-{
-	static const struct {
-		uint8_t ours;
-		attr_t theirs;
-	} table[] = { { LOOK_BOLD, A_BOLD }, { LOOK_DIM, A_DIM }, { LOOK_UNDERLINE, A_UNDERLINE },
-		      { LOOK_REVERSE, A_REVERSE }, { LOOK_ITALIC, A_ITALIC } };
-	attr_t attributes = A_NORMAL;
-
-	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-		if (look->attributes & table[i].ours)
-			attributes |= table[i].theirs;
-	}
-	return attributes;
-}
-
-/* A terminal of 8 colours has no bright ones: bold stands for them in the foreground. */
-static int colour_here(int colour, attr_t *attributes, bool is_foreground)
-{
-	if (colour < COLORS)
-		return colour;
-	if (is_foreground && colour < 16)
-		*attributes |= A_BOLD;
-	return colour < 16 ? colour - 8 : -1;
-}
-
-static void role_begin(struct terminal *term, enum role role)
-{
-	struct look look = theme_look(term->theme, role, term->level);
-	attr_t attributes = curses_attributes(&look);
-	int pair = 0;
-
-	if (term->level != COLOUR_NONE && (look.fg >= 0 || look.bg >= 0)) {
-		int fg = colour_here(look.fg, &attributes, true), bg = colour_here(look.bg, &attributes, false);
-
-		pair = alloc_pair(fg, bg);
-	}
-	term->pairs[role] = pair > 0 ? pair : 0;
-	term->attributes[role] = attributes;
-}
-
-static void colours_begin(struct terminal *term, const struct term_wishes *wishes)
-{
-	const char *no_color = getenv("NO_COLOR");
-
-	term->level = COLOUR_NONE;
-	if (!wishes->no_color && !(no_color && *no_color) && has_colors() && start_color() == OK && COLORS >= 8) {
-		use_default_colors();
-		term->level = COLORS >= 256 ? COLOUR_256 : COLOUR_16;
-	}
-	for (enum role role = 0; role < ROLES; role++)
-		role_begin(term, role);
-}
-
-void term_theme(struct terminal *term, const struct theme *theme)
-{
-	term->theme = theme;
-	for (enum role role = 0; role < ROLES; role++)
-		role_begin(term, role);
-	term->is_new = true;
-}
-
-/*
  * Begin and end.
  */
 static void glyphs_begin(const struct terminal *term, const struct term_wishes *wishes, struct text *note)
@@ -158,7 +74,7 @@ static void glyphs_begin(const struct terminal *term, const struct term_wishes *
 	glyphs_set(is_utf8, !is_utf8 ? CHART_ASCII : is_poor ? CHART_BLOCKS : CHART_BRAILLE);
 }
 
-static void bytes_out(int fd, const char *bytes, size_t len)
+void bytes_out(int fd, const char *bytes, size_t len)
 {
 	while (len) {
 		ssize_t n = write(fd, bytes, len);
@@ -172,64 +88,11 @@ static void bytes_out(int fd, const char *bytes, size_t len)
 	}
 }
 
-/* What libraries print would land in the middle of the screen: it is kept and shown at the end. */
-static void stderr_take(struct terminal *term)
-{
-	char path[] = "/tmp/weir-console-XXXXXX";
-
-	term->stderr_before = term->stderr_kept = -1;
-	if (!isatty(STDERR_FILENO))
-		return;
-	term->stderr_kept = mkostemp(path, O_CLOEXEC | O_APPEND);
-	if (term->stderr_kept < 0)
-		return;
-	unlink(path);
-	term->stderr_before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-	dup2(term->stderr_kept, STDERR_FILENO);
-}
-
-/* It may quote what a stranger wrote: line by line, as clean as all that is shown. */
-static void lines_show(struct span text)
-{
-	struct text *clean = text_new(STDERR_BYTES_MAX * 8);
-
-	while (text.len) {
-		const char *end = memchr(text.at, '\n', text.len);
-		size_t len = end ? (size_t)(end - text.at) : text.len;
-
-		clean_text(clean, span_make(text.at, len));
-		text_add(clean, "\n");
-		len += end != NULL;
-		text = span_make(text.at + len, text.len - len);
-	}
-	bytes_out(STDERR_FILENO, clean->at, clean->len);
-	text_free(clean);
-}
-
-static void stderr_give(struct terminal *term)
-{
-	char *bytes;
-	off_t size;
-	ssize_t n;
-
-	if (term->stderr_before < 0)
-		return;
-	dup2(term->stderr_before, STDERR_FILENO);
-	close(term->stderr_before);
-	bytes = memory_alloc(STDERR_BYTES_MAX);
-	size = lseek(term->stderr_kept, 0, SEEK_END);
-	n = pread(term->stderr_kept, bytes, STDERR_BYTES_MAX, size > STDERR_BYTES_MAX ? size - STDERR_BYTES_MAX : 0);
-	if (n > 0)
-		lines_show(span_make(bytes, (size_t)n));
-	free(bytes);
-	close(term->stderr_kept);
-}
-
-/* Colours off, cursor on, normal screen, paste off: what a handler can send. */
+/* The frame shown, colours off, cursor on, normal screen, paste off: what a handler can send. */
 static size_t undo_bytes(char *out, size_t room)
 {
 	const char *const names[] = { "sgr0", "cnorm", "rmcup" };
-	size_t len = (size_t)snprintf(out, room, "%s%s", paste_off, mouse_off); /* the mouse may be on by then */
+	size_t len = (size_t)snprintf(out, room, "%s%s%s", FRAME_END, paste_off, mouse_off); /* may be on by then */
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		const char *capability = tigetstr(names[i]);
@@ -307,8 +170,9 @@ struct terminal *term_open(const struct term_wishes *wishes, struct text *out_no
 	glyphs_begin(term, wishes, out_note);
 	term->shown = canvas_new(1, 1);
 	term->is_new = true;
-	stderr_take(term);
+	stray_take(term);
 	bytes_out(STDOUT_FILENO, paste_on, sizeof(paste_on) - 1);
+	ask_begin(term);
 	return term;
 }
 
@@ -331,7 +195,7 @@ void term_close(struct terminal *term, struct span farewell)
 	term_mouse(term, false);
 	bytes_out(STDOUT_FILENO, paste_off, sizeof(paste_off) - 1);
 	endwin();
-	stderr_give(term);
+	stray_give(term);
 	bytes_out(STDOUT_FILENO, farewell.at, farewell.len);
 	signals_end();
 	delscreen(term->screen);
@@ -347,76 +211,6 @@ const char *term_name(const struct terminal *term)
 enum colour_level term_level(const struct terminal *term)
 {
 	return term->level;
-}
-
-/*
- * Frames.
- */
-static void cell_show(const struct terminal *term, int row, int col, const struct cell *cell)
-{
-	wchar_t wide[CELL_BYTES] = { L' ' };
-	cchar_t shown;
-	mbstate_t state = { 0 };
-	const char *from = cell->text;
-
-	if (cell->text[0] && mbsrtowcs(wide, &from, CELL_BYTES - 1, &state) == (size_t)-1)
-		wide[0] = L'?', wide[1] = L'\0';
-	setcchar(&shown, wide[0] ? wide : L" ", term->attributes[cell->role], (short)term->pairs[cell->role],
-	         &term->pairs[cell->role]);
-	mvadd_wch(row, col, &shown);
-}
-
-static void row_show(const struct terminal *term, const struct canvas *canvas, int row)
-{
-	const struct cell *cells = canvas->cells + (size_t)row * (size_t)canvas->cols;
-
-	for (int col = 0; col < canvas->cols && col < COLS; col++) {
-		if (cells[col].width)
-			cell_show(term, row, col, &cells[col]);
-	}
-}
-
-static bool row_equal(const struct canvas *a, const struct canvas *b, int row)
-{
-	size_t cols = (size_t)a->cols;
-
-	return memcmp(a->cells + (size_t)row * cols, b->cells + (size_t)row * cols, cols * sizeof(*a->cells)) == 0;
-}
-
-/* A terminal that takes nothing gets no frame: the next one is newer. */
-static bool takes_output(void)
-{
-	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
-
-	return poll(&out, 1, 0) > 0 && (out.revents & POLLOUT);
-}
-
-bool term_show(struct terminal *term, const struct canvas *canvas)
-{
-	bool is_same_size = canvas->rows == term->shown->rows && canvas->cols == term->shown->cols;
-
-	if (!term->is_new && canvas_equal(canvas, term->shown))
-		return true;
-	if (!takes_output())
-		return false;
-	if (term->is_new)
-		clearok(curscr, TRUE);
-	for (int row = 0; row < canvas->rows && row < LINES; row++) {
-		if (term->is_new || !is_same_size || !row_equal(canvas, term->shown, row))
-			row_show(term, canvas, row);
-	}
-	curs_set(canvas->cursor_row >= 0);
-	if (canvas->cursor_row >= 0)
-		move(canvas->cursor_row, canvas->cursor_col);
-	refresh();
-	canvas_copy(term->shown, canvas);
-	term->is_new = false;
-	return true;
-}
-
-void term_redraw(struct terminal *term)
-{
-	term->is_new = true;
 }
 
 /* Curses takes the normal screen for the one it is on, and goes to the other with the next frame. */

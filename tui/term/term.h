@@ -55,9 +55,12 @@ void input_free(struct input *input);
 /* What the terminal sent. Take all keys before the next feed: above INPUT_BYTES_MAX the newest bytes are dropped. */
 #define INPUT_BYTES_MAX (1u << 20)
 void input_feed(struct input *input, const char *bytes, size_t len, int64_t now_ms);
-/* The next whole key; false: none yet. A lone Esc is whole INPUT_ESC_MS after it came. */
+/* The next whole key; false: none yet. A lone Esc is whole some ms after it came. */
 #define INPUT_ESC_MS 25
 bool input_next(struct input *input, int64_t now_ms, struct key_event *out);
+/* How long to wait for what may follow an Esc, 1 to INPUT_ESC_MS_MAX; INPUT_ESC_MS until this is called. */
+#define INPUT_ESC_MS_MAX 1000
+void input_set_esc_ms(struct input *input, int esc_ms);
 /* When to call again though nothing came, or -1. */
 int64_t input_due_ms(const struct input *input);
 /* The character of a key as UTF-8; empty for a key that is none. Valid until the next call. */
@@ -107,6 +110,12 @@ void term_continue(struct terminal *term);
 bool term_copy(struct terminal *term, struct span text);
 /* Bytes outside the screen, after what was drawn: the answer to KEY_SYNC_. */
 void term_send(struct terminal *term, struct span bytes);
+/* Takes an answer of the terminal (KEY_REPORT_) to what it was asked at the start. */
+void term_heard(struct terminal *term, struct span report, int64_t now_ms);
+/* How long the terminal's first answer took; -1: there was none yet, or never will be. */
+int term_round_trip_ms(const struct terminal *term);
+/* Is an answer still likely to come? Who leaves before it would find it on his command line. */
+bool term_owes_answer(const struct terminal *term, int64_t now_ms);
 /* Signals of the process since the last call, as bits: a window of another size, the end (TERM, HUP), back from a stop, a stop
  * that is wished for (TSTP). To poll: term_signal_fd. From the first signal of the end on, output that the terminal does not
  * take is thrown away: a stalled one holds up no end. */

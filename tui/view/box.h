@@ -53,6 +53,8 @@ void box_many_open(struct console *console, const struct menu_act *act, const st
 /* The question before a lossy act (confirm_box.c). */
 /* Is it an act that takes something away, and lacks only what the box asks for? */
 bool box_is_lossy(const char *line);
+/* Such a line as a call that does nothing: count 0. For the engine to refuse. The caller owns out->args. */
+bool box_lossy_parse(const char *line, struct command_line *out);
 /* `line` as typed without --confirm and --yes; gives false if it is no lossy act or is confirmed already. */
 bool box_confirm_open(struct console *console, const char *line);
 /* Asks for the count of letters of all lines together. False: they are not lossy. Takes the lines when true. */

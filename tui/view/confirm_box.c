@@ -266,26 +266,44 @@ static bool line_parse(const char *line, struct command_line *out)
 	is_parsed = words_split(line, &word, &count) && (out->command = command_find((int)count, word, &taken)) &&
 	            command_line_parse(out->command, (int)count - taken, word + taken, out, &err);
 	words_free(word, count);
-	if (!is_parsed)
+	if (!is_parsed) {
 		json_decref(out->args);
+		out->args = NULL;
+	}
 	return is_parsed;
 }
 
-/* A line is lossy when all that it lacks is what the box asks for: the grammar wants --confirm and --why. */
-static bool is_lossy(const char *line, enum command_id *out_id, json_t **out_args)
+/* What a box asks for, as little as it may be: the grammar wants --confirm and --why. */
+static const char *const asked[] = { "", " --confirm 0", " --confirm 0 --why -" };
+#define ASKED (sizeof(asked) / sizeof(*asked))
+
+/* Which of them the line lacks; ASKED: it is wrong in another way, and `out` is untouched. */
+static size_t parse_with_asked(const char *line, struct command_line *out)
 {
-	static const char *const asked[] = { "", " --confirm 0", " --confirm 0 --why -" };
-	struct command_line parsed = { 0 };
 	OWNED(text) whole = text_new(LINE_BYTES);
 	size_t tried = 0;
 
-	for (; tried < sizeof(asked) / sizeof(*asked); tried++) {
+	for (; tried < ASKED; tried++) {
 		text_clear(whole);
 		text_add_format(whole, "%s%s", line, asked[tried]);
-		if (line_parse(whole->at, &parsed))
+		if (line_parse(whole->at, out))
 			break;
 	}
-	if (tried == sizeof(asked) / sizeof(*asked))
+	return tried;
+}
+
+bool box_lossy_parse(const char *line, struct command_line *out)
+{
+	return parse_with_asked(line, out) < ASKED;
+}
+
+/* A line is lossy when all that it lacks is what the box asks for. */
+static bool is_lossy(const char *line, enum command_id *out_id, json_t **out_args)
+{
+	struct command_line parsed = { 0 };
+	size_t tried = parse_with_asked(line, &parsed);
+
+	if (tried == ASKED)
 		return false;
 	*out_id = (enum command_id)(parsed.command - command_table);
 	if ((*out_id == COMMAND_dlq_discard && tried) ||
