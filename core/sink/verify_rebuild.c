@@ -115,6 +115,12 @@ static bool add_column(struct text *sql, struct verify *verify, const struct col
 	if (!sql_string(name, column->name) || !bq_type_print(type, &column->type) || !sql_string(quoted, text_span(type)))
 		return fail(err, ERROR_CONFIG, "bad_name", "table '%.*s' has a column whose name cannot be quoted",
 		            SPAN_ARG(verify->table));
+	/* A row may leave out what its message key tells. */
+	if (column->key_ordinal) {
+		text_add_format(sql, "coalesce(weir_value(e.rowid, e.fullRecord, %s, %s), weir_value(NULL, e.primaryKey, %s, %s))",
+		                name->at, quoted->at, name->at, quoted->at);
+		return true;
+	}
 	if (may_be_listed && !is_ever_listed(verify, name->at, &is_listed, err))
 		return false;
 	if (is_listed) {

@@ -183,6 +183,9 @@ struct table {
 	uint32_t type_version;          /* counts changes of what decides how values are read, from 1 */
 	const struct table_rule *rule;
 	bool is_key_compared;           /* with primaryKey, in this run */
+	bool is_key_told;               /* that the source has given it a key, or taken it away, too late */
+	bool is_key_told_by_messages;   /* and neither by primaryKey nor by sourceSchema; known once it is compared */
+	uint64_t key_names;             /* hash of the names in a message key that is the table's */
 	bool is_met;                    /* an event of it has come in this run */
 	bool is_collided;
 	const char *collision;          /* with whom, in words */
@@ -361,7 +364,7 @@ struct span row_unavailable(struct event *e, const struct row *row);
 bool cell_read(struct debezium *d, struct event *e, int column, const struct source_type *from,
                const struct json_doc *doc, uint32_t token, struct cell *out);
 
-/* keys.c */
+/* keys.c, row_keys.c */
 struct row_key {
 	struct span key, json;
 	struct span proto;              /* body of the primaryKey message, if wanted */
@@ -372,6 +375,8 @@ bool key_has_changed(struct debezium *d, struct event *e, const struct row *befo
                      struct span after_key, struct row_key *out);
 bool key_of_attribute(struct debezium *d, struct event *e, const char *name, struct span *out_key);
 bool message_key(struct debezium *d, struct event *e);
+/* The value of a member of a key's object, by name or else by name without case; 0: there is none. */
+uint32_t key_member(const struct json_doc *doc, uint32_t object, struct arena *arena, struct span name);
 
 /* records.c */
 #define NO_ROW UINT32_MAX /* 0 is the root, which may be a row */

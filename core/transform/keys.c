@@ -1,36 +1,10 @@
 /*
- * Which columns are a table's key (primaryKey, message key, sourceSchema, in
- * this order), and the key of one row: from the row, and from the message key
- * where the row is silent.
+ * Which columns are a table's key: by primaryKey, message key, sourceSchema, in
+ * this order; and what is done when the source changes them later.
  */
 #include "transform/debezium_private.h"
 
-/* {"id":7}, or {"schema":..,"payload":{"id":7}}; "default" and other texts are no key. */
-static bool key_parse(struct json_doc *doc, struct span text, uint32_t *out_object)
-{
-	size_t at;
-	uint32_t payload;
-
-	if (text.len == 0 || json_parse(doc, text, &at) != JSON_FINE || !json_is(doc, 0, JSON_OBJECT))
-		return false;
-	*out_object = 0;
-	payload = json_member(doc, 0, SPAN("payload"));
-	if (payload && json_member(doc, 0, SPAN("schema"))) {
-		if (!json_is(doc, payload, JSON_OBJECT))
-			return false;
-		*out_object = payload;
-	}
-	return doc->tokens[*out_object].next > *out_object + 1;
-}
-
-bool message_key(struct debezium *d, struct event *e)
-{
-	if (!e->is_key_parsed) {
-		e->is_key_parsed = true;
-		e->has_key = key_parse(&d->key_doc, e->message->key, &e->key_object);
-	}
-	return e->has_key;
-}
+#include "base/hash.h"
 
 static const struct primary_key *key_option(const struct job_options *options, const struct table *table)
 {
@@ -85,21 +59,6 @@ static bool key_add_members(struct debezium *d, struct event *e)
 	return true;
 }
 
-static uint32_t key_member(const struct json_doc *doc, uint32_t object, struct arena *arena, struct span name)
-{
-	uint32_t end = doc->tokens[object].next, found = 0;
-
-	for (uint32_t at = object + 1; at < end; at = doc->tokens[at + 1].next) {
-		struct span member = json_text(doc, at, arena);
-
-		if (span_equal(member, name))
-			return at + 1;
-		if (!found && span_same_word(member, name))
-			found = at + 1;
-	}
-	return found;
-}
-
 /* A column that primaryKey names and nothing has would be the table's key for good: a misspelt name could not be mended. */
 static bool key_is_there(struct debezium *d, struct event *e, struct span name)
 {
@@ -149,12 +108,81 @@ static bool key_is_as_told(const struct table *table, const struct primary_key *
 /* A table that has rows keeps its key; that primaryKey now says something else is not passed over in silence. */
 static void key_compare(struct debezium *d, struct event *e)
 {
-	const struct primary_key *option = e->table->is_key_compared ? NULL : key_option(d->options, e->table);
+	const struct table_rule *rule = e->table->rule;
+	const struct primary_key *option;
 
+	if (e->table->is_key_compared)
+		return;
+	option = key_option(d->options, e->table);
 	e->table->is_key_compared = true;
+	e->table->is_key_told_by_messages = !option && !(rule && rule->key_count);
 	if (option && !key_is_as_told(e->table, option))
 		batch_add_note(e->batch, e->table->number, NOTHING, "key_kept", 1,
 		               "the table keeps the key it was made with; what primaryKey says now takes effect in new datasets");
+}
+
+/* The names in a key's text, as one number: nearly every key has those of the one before, and nothing need be parsed. */
+static uint64_t key_names_hash(struct span text)
+{
+	const char *at = text.at, *end = text.at + text.len;
+	uint64_t hash = 0;
+
+	while (text.len && (at = memchr(at, '"', (size_t)(end - at)))) {
+		const char *start = ++at;
+
+		while (at < end && *at != '"')
+			at += *at == '\\' ? 2 : 1;
+		if (at >= end)
+			break;
+		if (++at < end && *at == ':')
+			hash = hash * 31 + hash_bytes(span_make(start, (size_t)(at - start) - 1));
+	}
+	return hash;
+}
+
+static bool key_names_match(const struct debezium *d, const struct event *e)
+{
+	const struct json_doc *doc = &d->key_doc;
+	uint32_t end = doc->tokens[e->key_object].next;
+	size_t count = 0;
+
+	for (uint32_t at = e->key_object + 1; at < end; at = doc->tokens[at + 1].next, count++) {
+		int column = column_find(e->table, json_text(doc, at, e->batch->arena));
+
+		if (column < 0 || !e->table->columns[column].key_ordinal)
+			return false;
+	}
+	return count == e->table->schema.key_count;
+}
+
+/* Once a run. */
+static void key_tell(struct event *e, const char *code, const char *text)
+{
+	if (e->table->is_key_told)
+		return;
+	e->table->is_key_told = true;
+	batch_add_note(e->batch, e->table->number, NOTHING, code, 1, "%s", text);
+}
+
+/* The source may change a table's primary key in mid-stream. Rows of the new key cannot be found by the old one: two of
+ * them would be taken for one. What the owner says of the key stands above what messages say. */
+static bool key_is_still_that(struct debezium *d, struct event *e)
+{
+	struct table *table = e->table;
+
+	if (!table->is_key_told_by_messages)
+		return true;
+	if (!e->message->key.len)
+		key_tell(e, "key_changed", "messages have no key any more: their rows go on by the columns that were the key");
+	uint64_t hash = key_names_hash(e->message->key);
+
+	if (hash == table->key_names || !message_key(d, e))
+		return true;
+	if (!key_names_match(d, e))
+		return REFUSE_MAP(e, "key_changed", NOTHING, NOTHING, "the message's key %.*s has other columns than the table's "
+		                  "key", SPAN_ARG(json_slice(&d->key_doc, e->key_object)));
+	table->key_names = hash;
+	return true;
 }
 
 /* Once rows without a key have been written, the table stays without: a row would have two identities otherwise. */
@@ -164,6 +192,11 @@ bool key_decide(struct debezium *d, struct event *e, bool has_row)
 
 	if (table->schema.key_count || table->schema.notes & NOTE_NO_KEY) {
 		key_compare(d, e);
+		if (table->schema.key_count)
+			return key_is_still_that(d, e);
+		if (!table->is_key_told && e->message->key.len && message_key(d, e))
+			key_tell(e, "key_kept", "messages have a key now, but the table was made without: it has a replica in new "
+			                        "datasets");
 		return true;
 	}
 	if (!key_choose(d, e))
@@ -173,156 +206,4 @@ bool key_decide(struct debezium *d, struct event *e, bool has_row)
 	else if (has_row)
 		table_note(e, NOTE_NO_KEY, "no_key", "the table has no key: it has a changelog, and no replica");
 	return true;
-}
-
-static bool key_cell_of_json(struct debezium *d, struct event *e, const struct json_doc *doc, uint32_t object,
-                             uint16_t column, struct cell *out)
-{
-	struct span name = e->table->columns[column].source_name;
-	uint32_t token = key_member(doc, object, e->batch->arena, name);
-	const struct source_field *field = block_field(e, name);
-	const struct column_more *more = &e->table->more[column];
-
-	*out = (struct cell){ .kind = CELL_ABSENT };
-	if (!token)
-		return true;
-	return cell_read(d, e, column, more->is_encoded || !field ? more->from : &field->type, doc, token, out);
-}
-
-static bool key_cell_of_row(struct debezium *d, struct event *e, const struct row *row, size_t k, struct cell *out)
-{
-	int32_t member = row->shape->key_members[k];
-
-	*out = (struct cell){ .kind = CELL_ABSENT };
-	if (member < 0)
-		return true;
-	if (row->is_converted) {
-		*out = row->cells[member];
-		return true;
-	}
-	return cell_read(d, e, e->table->keys[k], row->shape->members[member].from, row->doc, row->tokens[member], out);
-}
-
-static bool cell_is_real(const struct cell *cell)
-{
-	return cell->kind != CELL_NULL && cell->kind != CELL_ABSENT && cell->kind != CELL_UNAVAILABLE;
-}
-
-static void key_room(struct debezium *d, size_t count)
-{
-	if (count <= d->key_room)
-		return;
-	d->key_room = count;
-	d->key_cells = memory_grow(d->key_cells, count * sizeof(*d->key_cells));
-}
-
-static bool key_refuse(struct event *e, uint16_t column, const struct cell *cell)
-{
-	struct span name = e->table->columns[column].name;
-
-	if (cell->kind == CELL_NULL)
-		return REFUSE(e, "null_key", name, NOTHING, "key column %.*s is NULL, and the message key does not tell it",
-		              SPAN_ARG(name));
-	return REFUSE(e, "missing_key", name, NOTHING, "key column %.*s stands neither in the row nor in the message key",
-	              SPAN_ARG(name));
-}
-
-static void key_finish(struct debezium *d, struct event *e, struct row_key *out)
-{
-	out->key = key_encode(&e->table->schema, d->key_cells, e->batch->arena);
-	out->json = key_json(&e->table->schema, d->key_cells, e->batch->arena);
-	out->proto = NOTHING;
-	if (d->wants_proto)
-		out->proto = proto_cells(e, e->table, d->key_cells);
-}
-
-bool key_of_row(struct debezium *d, struct event *e, const struct row *row, struct row_key *out)
-{
-	const struct table *table = e->table;
-
-	key_room(d, table->schema.key_count);
-	if (row)
-		shape_find_keys(row->shape, table);
-	for (size_t k = 0; k < table->schema.key_count; k++) {
-		struct cell *cell = &d->key_cells[k], from_key;
-
-		*cell = (struct cell){ .kind = CELL_ABSENT };
-		if (row && !key_cell_of_row(d, e, row, k, cell))
-			return false;
-		if (cell_is_real(cell))
-			continue;
-		if (message_key(d, e)) {
-			if (!key_cell_of_json(d, e, &d->key_doc, e->key_object, table->keys[k], &from_key))
-				return false;
-			if (from_key.kind != CELL_ABSENT)
-				*cell = from_key;
-		}
-		if (!cell_is_real(cell))
-			return key_refuse(e, table->keys[k], cell);
-	}
-	key_finish(d, e, out);
-	return true;
-}
-
-/* The bytes of the key's values are the same in both rows: nothing changed, and nothing need be converted. */
-static bool key_bytes_equal(const struct row *before, const struct row *after, size_t key_count)
-{
-	for (size_t k = 0; k < key_count; k++) {
-		int32_t x = before->shape->key_members[k], y = after->shape->key_members[k];
-
-		if (x < 0 || y < 0 ||
-		    !span_equal(json_slice(before->doc, before->tokens[x]), json_slice(after->doc, after->tokens[y])))
-			return false;
-	}
-	return true;
-}
-
-/* An update whose `before` really has the key, and another than `after`. A before that lacks it tells nothing. */
-bool key_has_changed(struct debezium *d, struct event *e, const struct row *before, const struct row *after,
-                     struct span after_key, struct row_key *out)
-{
-	const struct table *table = e->table;
-
-	shape_find_keys(before->shape, table);
-	shape_find_keys(after->shape, table);
-	if (key_bytes_equal(before, after, table->schema.key_count))
-		return false;
-	key_room(d, table->schema.key_count);
-	for (size_t k = 0; k < table->schema.key_count; k++) {
-		int32_t member = before->shape->key_members[k];
-
-		if (member < 0 || json_is(before->doc, before->tokens[member], JSON_NULL))
-			return false;
-		/* A value that cannot be read is no key; `after` was fine, so the event is. */
-		if (!key_cell_of_row(d, e, before, k, &d->key_cells[k]) || !cell_is_real(&d->key_cells[k])) {
-			e->message->fate = MESSAGE_OPEN;
-			e->message->refusal = NULL;
-			return false;
-		}
-	}
-	key_finish(d, e, out);
-	return !span_equal(out->key, after_key);
-}
-
-/* __debezium.oldkey: JSON like the message key. One that cannot be read is as good as none. */
-bool key_of_attribute(struct debezium *d, struct event *e, const char *name, struct span *out_key)
-{
-	const struct table *table = e->table;
-	bool is_found;
-	uint32_t object;
-	struct span text = message_attribute(e->message, name, &is_found);
-
-	if (!is_found || !table->schema.key_count || !key_parse(&d->other_doc, text, &object))
-		return false;
-	key_room(d, table->schema.key_count);
-	for (size_t k = 0; k < table->schema.key_count; k++) {
-		if (!key_cell_of_json(d, e, &d->other_doc, object, table->keys[k], &d->key_cells[k]) ||
-		    !cell_is_real(&d->key_cells[k])) {
-			e->message->fate = MESSAGE_OPEN;
-			e->message->refusal = NULL;
-			return false;
-		}
-	}
-	*out_key = key_encode(&table->schema, d->key_cells, e->batch->arena);
-	return out_key->len > 0;
 }
