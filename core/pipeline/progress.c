@@ -140,10 +140,16 @@ void progress_do(struct progress *progress, enum job_thread thread, enum activit
 
 void progress_rest(struct progress *progress)
 {
+	bool merges;
+
 	pthread_mutex_lock(&progress->lock);
 	progress->is_resting = true;
+	merges = progress->activities[THREAD_MERGER].what != ACTIVITY_NONE;
 	pthread_mutex_unlock(&progress->lock);
 	progress_do(progress, THREAD_READER, ACTIVITY_WATCHING, 0);
+	/* Its last step, that found nothing to do, was the last that it said. */
+	if (merges)
+		progress_do(progress, THREAD_MERGER, ACTIVITY_RESTING, 0);
 }
 
 void progress_activity(struct progress *progress, enum job_thread thread, struct activity_view *out)

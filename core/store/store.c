@@ -85,6 +85,7 @@ void store_close(struct store *store)
 {
 	if (!store)
 		return;
+	store_unshare(store);
 	/* close_v2: a statement that somebody forgot delays the end, it does not leave a handle that nobody owns. */
 	sqlite3_close_v2(store->db);
 	free(store->path);

@@ -31,6 +31,9 @@ static void library_configure(void)
 {
 	sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
 	sqlite3_config(SQLITE_CONFIG_LOOKASIDE, LOOKASIDE_BYTES, LOOKASIDE_SLOTS);
+	/* Sums that nobody reads: each piece of memory would wait for one lock of the whole process, and with many jobs at work
+	 * its holder has mostly lost the processor. */
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	store_disk_prepare();
 }
 
@@ -176,8 +179,10 @@ static struct store *store_open_existing(const char *path, const char *real, enu
 	if (!store)
 		return NULL;
 	if (store_inspect(store, &version, err) && (mode == STORE_READ || store_make_writable(store, err)) &&
-	    store_migrate(store, real, version, err))
+	    store_migrate(store, real, version, err)) {
+		store_share(store);
 		return store;
+	}
 	store_close(store);
 	return NULL;
 }

@@ -20,6 +20,11 @@ void store_disk_prepare(void);
 /* The cheap look at an existing file: header, size, identity, version, schema. */
 bool store_inspect(struct store *store, int32_t *out_version, struct error *err);
 
+/* Files that some connection of this process has open and has inspected (store_shared.c). */
+void store_share(const struct store *store);
+void store_unshare(const struct store *store); /* also one that was not shared */
+bool store_is_shared(const struct store *store);
+
 /* Brings an inspected file from `version` to the kind's, a copy beside it before each step. */
 bool store_migrate(struct store *store, const char *real, int32_t version, struct error *err);
 

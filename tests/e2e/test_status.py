@@ -99,6 +99,20 @@ def read_metrics(text):
     return families, samples
 
 
+def test_who_answers_goes_before_who_works():
+    """Beside jobs that are never done, the threads of calls and of the control loop have the greater weight."""
+    with weir.Home() as home:
+        begin(home, "shop", home.write("feed", weir.feed(EVENTS, weir.id_key)))
+        wait_for(home, lambda l: l[0]["received"] == 10)
+        pid = home.run("engine", "status", "--json").last["pid"]
+        nice = {}
+        for task in os.listdir("/proc/%d/task" % pid):
+            with open("/proc/%d/task/%s/stat" % (pid, task)) as f:
+                nice[int(task)] = int(f.read().rpartition(")")[2].split()[16])
+        own = nice.pop(pid)
+        assert nice and all(n > own for n in nice.values()), (own, nice)
+
+
 def test_metrics_as_a_scraper_reads_them():
     with weir.Home() as home:
         feed = home.write("feed", weir.feed(EVENTS, weir.id_key) + BAD)

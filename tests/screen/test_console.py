@@ -1,4 +1,5 @@
 """The console as it is seen: sizes, terminals, colours, and what it leaves behind."""
+import json
 import os
 import re
 
@@ -42,6 +43,14 @@ def test_overview_of_a_finished_job_in_all_sizes():
             t.sync()
             t.record_bytes("overview")
             t.expect("overview")
+
+
+def test_the_engine_is_called_what_its_settings_say():
+    with console.finished_shop() as home, console.console(home) as t:
+        t.wait_for("weir  test  ")
+        r = home.run("logs", "--json")
+        assert r.lines, r
+        assert not [l for l in r.lines if "config.json" in json.dumps(l)], r
 
 
 def test_overview_of_a_job_in_trouble_in_all_sizes():

@@ -99,6 +99,25 @@ static void test_a_job_at_rest_is_not_behind(void **state)
 	progress_free(progress);
 }
 
+static void test_a_job_at_rest_merges_nothing(void **state)
+{
+	struct progress *progress = running();
+	struct activity_view merger;
+
+	(void)state;
+	progress_do(progress, THREAD_MERGER, ACTIVITY_MERGING, 0);
+	progress_rest(progress);
+	progress_activity(progress, THREAD_MERGER, &merger);
+	assert_int_equal(merger.what, ACTIVITY_RESTING);
+	progress_free(progress);
+	/* A job without a replica has none. */
+	progress = running();
+	progress_rest(progress);
+	progress_activity(progress, THREAD_MERGER, &merger);
+	assert_int_equal(merger.what, ACTIVITY_NONE);
+	progress_free(progress);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -106,6 +125,7 @@ int main(void)
 		cmocka_unit_test(test_the_older_wait_is_shown_then_the_other_with_its_own_since),
 		cmocka_unit_test(test_the_jobs_own_end_wins_and_a_new_beginning_forgets_waits),
 		cmocka_unit_test(test_a_job_at_rest_is_not_behind),
+		cmocka_unit_test(test_a_job_at_rest_merges_nothing),
 	};
 
 	return cmocka_run_group_tests_name("progress", tests, NULL, NULL);

@@ -412,6 +412,36 @@ static void kill_in_a_checkpoint_is_no_damage(void **state)
 	store_close(store);
 }
 
+static void number_put(const char *path, off_t at, uint32_t number)
+{
+	unsigned char bytes[4] = { (unsigned char)(number >> 24), (unsigned char)(number >> 16), (unsigned char)(number >> 8),
+		                   (unsigned char)number };
+	int fd = open(path, O_WRONLY);
+
+	assert_int_equal(pwrite(fd, bytes, sizeof(bytes), at), sizeof(bytes));
+	close(fd);
+}
+
+/* A checkpoint begins with the first page. Page by page is not how a file is looked at that a job is writing to: the
+ * spoiled page here would be found. */
+static void checkpoint_under_way_is_no_damage_and_costs_no_look_at_every_page(void **state)
+{
+	struct place *place = *state;
+	struct store *writer, *reader;
+	struct error err = { 0 };
+
+	make_file(place->path);
+	writer = store_open(place->path, STORE_WRITE, &first_kind, 0, 100000, &err);
+	assert_non_null(writer);
+	assert_true(store_exec(writer, "INSERT INTO things VALUES (100000, 'x', zeroblob(20000))", &err));
+	number_put(place->path, 28, 1000000);
+	number_put(place->path, 4096 * 5, 0);
+	reader = open_fine(place->path, STORE_READ, &first_kind);
+	assert_int_equal(number_of(reader, "SELECT count(*) FROM things WHERE id = 100000"), 1);
+	store_close(reader);
+	store_close(writer);
+}
+
 static void short_file_with_a_log_of_no_use_is_damaged(void **state)
 {
 	struct place *place = *state;
@@ -679,6 +709,7 @@ int main(void)
 		TEST(spoiled_page_is_damaged_when_met),
 		TEST(kill_with_a_full_log_loses_nothing),
 		TEST(kill_in_a_checkpoint_is_no_damage),
+		TEST(checkpoint_under_way_is_no_damage_and_costs_no_look_at_every_page),
 		TEST(short_file_with_a_log_of_no_use_is_damaged),
 		TEST(many_who_make_the_same_file_get_one),
 		TEST(migration_keeps_rows_and_a_copy),
