@@ -27,6 +27,8 @@ enum table_note {
 	NOTE_RENAMED = 16,       /* a column or the table has another name than in the source */
 	NOTE_NAME_COLLISION = 32,
 	NOTE_PLACEHOLDERS = 64,  /* unchanged large values have been seen */
+	NOTE_HISTORY_CHANGED = 128, /* positions that cannot be compared with the earlier ones: an epoch began */
+	NOTE_ORDER_BY_ARRIVAL = 256, /* inside a transaction */
 };
 
 struct table_schema {

@@ -136,6 +136,8 @@ static uint32_t block_row_node(const struct json_doc *doc, uint32_t node)
 
 		if (!name)
 			continue;
+		if (span_is(json_raw(doc, name), "data")) /* CloudEvents: both are in there */
+			return block_row_node(doc, at);
 		if (span_is(json_raw(doc, name), "after"))
 			return at;
 		if (span_is(json_raw(doc, name), "before"))

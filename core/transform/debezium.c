@@ -23,7 +23,7 @@ static bool plain_read(struct debezium *d, const char *type, struct source_type 
 static bool plain_types(struct debezium *d, struct error *err)
 {
 	if (plain_read(d, "string", &d->string) && plain_read(d, "int64", &d->integer) &&
-	    plain_read(d, "double", &d->real) && plain_read(d, "boolean", &d->boolean))
+	    plain_read(d, "double", &d->real) && plain_read(d, "boolean", &d->boolean) && document_types(d))
 		return true;
 	return fail(err, ERROR_BUG, "internal_error", "the type table lacks a plain type");
 }
@@ -49,6 +49,8 @@ static void debezium_close(struct transform *transform)
 	json_doc_free(&d->key_doc);
 	json_doc_free(&d->other_doc);
 	json_doc_free(&d->attribute_doc);
+	json_doc_free(&d->document_doc);
+	json_doc_free(&d->row_doc);
 	block_cache_free(d->blocks);
 	source_schema_free(d->rules);
 	arena_free(d->arena);

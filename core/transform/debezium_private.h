@@ -10,6 +10,7 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "record/key.h"
+#include "transform/history.h"
 #include "transform/transform.h"
 
 #define ROW_BYTES_MAX 10000000
@@ -19,7 +20,6 @@
 #define SHAPES_MAX 4
 #define SHAPE_TRAILS 4 /* an insert, updates with and without before, a delete */
 #define NAME_BYTES_MAX 4096 /* of a name in the source; the destination has limits of its own */
-#define SEGMENTS_MAX 64
 
 /*
  * Objects whose meaning we know (envelope, source block, SMT fields) become
@@ -32,7 +32,9 @@ enum field {
 	FIELD_AGGREGATE_TYPE, FIELD_DELETED, FIELD_CONNECTOR, FIELD_DB, FIELD_SCHEMA, FIELD_TABLE, FIELD_SNAPSHOT,
 	FIELD_SEQUENCE, FIELD_TS_MS, FIELD_SERVER_ID, FIELD_FILE, FIELD_POS, FIELD_ROW, FIELD_LSN, FIELD_COMMIT_LSN,
 	FIELD_CHANGE_LSN, FIELD_EVENT_SERIAL_NO, FIELD_SCN, FIELD_COMMIT_SCN, FIELD_TX_SEQ, FIELD_SSN, FIELD_RS_ID,
-	FIELD_LCR_POSITION, FIELD_ORD, FIELD_TOTAL_ORDER, FIELD_NAME, FIELDS
+	FIELD_LCR_POSITION, FIELD_ORD, FIELD_TOTAL_ORDER, FIELD_NAME, FIELD_TS_US, FIELD_CLOCK_MS, FIELD_COMMIT_TS_MS,
+	FIELD_KEYSPACE, FIELD_SHARD, FIELD_VGTID, FIELD_TRANSACTION_EPOCH, FIELD_TRANSACTION_RANK, FIELD_MOD_NUMBER,
+	FIELD_VALUE_CAPTURE_TYPE, FIELD_TXN_NUMBER, FIELDS
 };
 
 struct value {
@@ -235,23 +237,6 @@ struct row {
 	size_t text_bytes;              /* of all cells */
 };
 
-/*
- * Epochs: stretches of the source's log that cannot be compared by position (engine.md "Which change wins").
- */
-struct segment {
-	struct span name;               /* of the connector: servers of two connectors have nothing to do with each other */
-	uint64_t server_id, epoch;
-	int64_t first_ms, last_ms;      /* by the source's clock; decides only between stretches of one server */
-	uint64_t last_file;
-};
-
-struct history {
-	struct arena *arena;            /* for the names */
-	size_t count;
-	uint32_t version;
-	struct segment segments[SEGMENTS_MAX];
-};
-
 struct event {
 	struct batch *batch;
 	struct message *message;
@@ -260,10 +245,14 @@ struct event {
 	uint32_t root;                  /* the payload */
 	char op;                        /* 'c' 'u' 'd' 'r' 't' 's' (schema change) */
 	bool is_flattened;
+	bool is_document;               /* MongoDB: the row is the key and one document */
+	bool is_partial;                /* NULL in before and after: the column was not changed */
 	bool is_snapshot;
 	struct position position;
 	enum position_kind position_kind;
+	bool is_in_history;             /* the position counts from an epoch that may be raised */
 	bool has_raised_epoch;
+	bool is_by_arrival;             /* events of one transaction share their position but for their arrival */
 	struct table *table;
 	bool is_key_parsed;
 	uint32_t key_object;            /* in key_doc; 0 with key_parsed: look at has_key */
@@ -281,7 +270,8 @@ struct debezium {
 	struct span placeholder;
 	size_t placeholder_base64;      /* its length in that form */
 	struct source_type string, integer, real, boolean; /* plain types, for values that tell their own */
-	struct json_doc doc, key_doc, attribute_doc, other_doc;
+	struct json_doc doc, key_doc, attribute_doc, other_doc, document_doc, row_doc;
+	struct block document_block;    /* of the rows that documents become */
 	struct member_order root_orders[ROOT_ORDERS]; /* envelopes, heartbeats, rows... take turns */
 	struct member_order source_order, transaction_order;
 	struct field_plan *root_plans, *source_plans; /* FIELD_PLANS each */
@@ -310,10 +300,17 @@ struct debezium {
 	message_refuse((event)->batch, (event)->message, "map", code, column, path, __VA_ARGS__)
 #define NOTHING ((struct span){ NULL, 0 })
 
-/* envelope.c, flattened.c, schema_change.c: false: the message is refused. */
+/* envelope.c, flattened.c, documents.c, cloud_event.c, schema_change.c: false: the message is refused. */
 bool event_apply(struct debezium *d, struct event *e);
 bool envelope_apply(struct debezium *d, struct event *e);
+bool envelope_write(struct debezium *d, struct event *e); /* op, before, after and the source's fields are read */
 bool is_snapshot(const struct event *e);
+bool cloud_event_apply(struct debezium *d, struct event *e);
+bool has_document(const struct event *e);
+bool document_apply(struct debezium *d, struct event *e);
+bool document_types(struct debezium *d);
+struct span document_id(struct json_doc *doc, uint32_t token, struct arena *arena);
+bool event_learn_block(struct debezium *d, struct event *e, const struct value *schema);
 bool flattened_apply(struct debezium *d, struct event *e);
 bool schema_change_apply(struct debezium *d, struct event *e);
 void empty_apply(struct debezium *d, struct event *e);
@@ -321,10 +318,6 @@ bool is_smt_field(struct span name);
 
 /* connector.c */
 bool event_locate(struct debezium *d, struct event *e);
-bool history_place(struct history *history, const struct event *e, uint64_t server_id, uint64_t file,
-                   uint64_t *out_epoch);
-struct span history_text(const struct history *history, struct arena *arena);
-void history_read(struct history *history, struct span text);
 
 /* tables.c, names.c */
 bool table_find(struct debezium *d, struct event *e); /* sets e->table, may make it */

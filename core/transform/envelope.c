@@ -50,6 +50,8 @@ static bool envelope_transaction(struct debezium *d, struct event *e)
 	fields_read(&d->transaction_order, source_fields, e->doc, e->top[FIELD_TRANSACTION].token, fields, e->batch->arena,
 	            &is_new);
 	e->fields[FIELD_TOTAL_ORDER] = fields[FIELD_TOTAL_ORDER];
+	e->fields[FIELD_TRANSACTION_EPOCH] = fields[FIELD_TRANSACTION_EPOCH];
+	e->fields[FIELD_TRANSACTION_RANK] = fields[FIELD_TRANSACTION_RANK];
 	return true;
 }
 
@@ -108,7 +110,34 @@ static bool envelope_op(struct event *e)
 	return true;
 }
 
-bool envelope_apply(struct debezium *d, struct event *e)
+/* Spanner may capture the changed columns alone; where it captures their old values too, they can be told. */
+static bool is_partial(struct event *e, bool *out_is_told)
+{
+	struct span captured;
+
+	if (e->op != 'u' || value_text(&e->fields[FIELD_VALUE_CAPTURE_TYPE], e->batch->arena, &captured) != READ_OK)
+		return false;
+	*out_is_told = span_is(captured, "OLD_AND_NEW_VALUES");
+	return *out_is_told || span_is(captured, "NEW_VALUES");
+}
+
+static bool envelope_write_row(struct debezium *d, struct event *e, uint32_t after, uint32_t before)
+{
+	bool is_told = false;
+
+	if (after == NO_ROW)
+		return REFUSE(e, "bad_envelope", NOTHING, SPAN("after"), "op '%c' without a row in 'after'", e->op);
+	if (is_partial(e, &is_told)) {
+		if (!is_told || before == NO_ROW)
+			return REFUSE(e, "partial_row", NOTHING, SPAN("after"),
+			              "the change stream captures new values of changed columns only: which ones they are cannot be told");
+		e->is_partial = true;
+	}
+	return event_write_row(d, e, after, before);
+}
+
+/* Op, before, after and what the source block says are there. */
+bool envelope_write(struct debezium *d, struct event *e)
 {
 	uint32_t before, after;
 
@@ -116,18 +145,21 @@ bool envelope_apply(struct debezium *d, struct event *e)
 		return false;
 	if (e->op == 'm')
 		return event_filter(e);
-	if (!envelope_source(d, e))
-		return false;
 	e->is_snapshot = is_snapshot(e);
+	if (has_document(e))
+		return document_apply(d, e);
 	if (!envelope_row(e, FIELD_BEFORE, "before", &before) || !envelope_row(e, FIELD_AFTER, "after", &after))
 		return false;
 	if (e->op == 't')
 		return event_write_table(d, e, OP_TRUNCATE);
 	if (e->op == 'd')
 		return event_write_delete(d, e, before);
-	if (after == NO_ROW)
-		return REFUSE(e, "bad_envelope", NOTHING, SPAN("after"), "op '%c' without a row in 'after'", e->op);
-	return event_write_row(d, e, after, before);
+	return envelope_write_row(d, e, after, before);
+}
+
+bool envelope_apply(struct debezium *d, struct event *e)
+{
+	return envelope_op(e) && (e->op == 'm' || envelope_source(d, e)) && envelope_write(d, e);
 }
 
 /* An envelope has members no flattened row has; a table may well have a column called op. */
@@ -156,6 +188,8 @@ static bool object_apply(struct debezium *d, struct event *e, size_t members, bo
 {
 	if (is_there(e, FIELD_TABLE_CHANGES) && is_there(e, FIELD_SOURCE) && !is_there(e, FIELD_OP))
 		return schema_change_apply(d, e);
+	if (is_there(e, FIELD_SPECVERSION) && !is_there(e, FIELD_OP) && !is_there(e, FIELD_DELETED))
+		return cloud_event_apply(d, e);
 	if (is_envelope(e)) {
 		if (is_new && refuse_duplicate(e, e->root, "envelope")) {
 			order_choose(d->root_orders, e->doc, e->root)->count = 0;
@@ -165,9 +199,6 @@ static bool object_apply(struct debezium *d, struct event *e, size_t members, bo
 	}
 	if (members == 0)
 		return REFUSE(e, "bad_envelope", NOTHING, NOTHING, "an empty object: no kind of message can be told");
-	if (is_there(e, FIELD_SPECVERSION) && !is_there(e, FIELD_DELETED))
-		return REFUSE(e, "bad_envelope", NOTHING, NOTHING,
-		              "a CloudEvents message; Debezium's own JSON and flattened rows are allowed");
 	if (is_no_row(e, members))
 		return event_filter(e);
 	return flattened_apply(d, e);
@@ -179,20 +210,20 @@ static bool refuse_root(struct event *e)
 	              json_is(e->doc, e->root, JSON_ARRAY) ? "an array" : "a single value");
 }
 
-static bool learn_block(struct debezium *d, struct event *e)
+bool event_learn_block(struct debezium *d, struct event *e, const struct value *schema)
 {
 	bool is_emptied;
 	void *block = NULL;
 
-	if (e->block || !value_is(&e->top[FIELD_SCHEMA_BLOCK], JSON_OBJECT))
+	if (e->block || !value_is(schema, JSON_OBJECT))
 		return true;
-	size_t start = e->doc->tokens[e->top[FIELD_SCHEMA_BLOCK].token].start;
+	size_t start = schema->doc->tokens[schema->token].start;
 
-	if (block_recognise(d->blocks, span_make(e->doc->text.at + start, e->doc->text.len - start), &block)) {
+	if (block_recognise(d->blocks, span_make(schema->doc->text.at + start, schema->doc->text.len - start), &block)) {
 		e->block = block;
 		return true;
 	}
-	e->block = block_learn(d->blocks, e->doc, e->top[FIELD_SCHEMA_BLOCK].token, &is_emptied);
+	e->block = block_learn(d->blocks, schema->doc, schema->token, &is_emptied);
 	for (size_t i = 0; is_emptied && i < d->table_count; i++)
 		table_forget_shapes(d->tables[i]);
 	return true;
@@ -209,7 +240,7 @@ static bool unwrap(struct debezium *d, struct event *e, bool *out_is_tombstone)
 	e->root = payload.token;
 	if (!value_is(&payload, JSON_OBJECT))
 		return refuse_root(e);
-	return learn_block(d, e);
+	return event_learn_block(d, e, &e->top[FIELD_SCHEMA_BLOCK]);
 }
 
 /* The members of the message, or of the payload behind a schema block. */

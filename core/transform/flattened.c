@@ -24,13 +24,21 @@ static const char *const other_fields[] = { "version", "ts_us", "ts_ns", "txId",
 	"gtid", "thread", "query", "id", "data_collection_order", "redo_thread", "user_name", "row_id", "lsid",
 	"txnNumber", "wallTime", NULL };
 
+static bool is_of_source(struct span name)
+{
+	return name.len >= strlen("__source_ts_ms") &&
+	       memcmp(name.at + name.len - strlen("source_ts_ms"), "source_", 7) == 0;
+}
+
 static enum field smt_field(struct span name)
 {
 	struct span plain = smt_plain(name);
 
 	for (const struct field_name *f = source_fields; f->name; f++) {
-		if (span_is(plain, f->name))
-			return f->field;
+		if (!span_is(plain, f->name))
+			continue;
+		/* "__ts_ms" is when the connector read the change, "__source_ts_ms" when it was made. */
+		return f->field == FIELD_TS_MS && !is_of_source(name) ? FIELD_CLOCK_MS : f->field;
 	}
 	return FIELD_NONE;
 }

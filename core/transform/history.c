@@ -1,35 +1,41 @@
 /*
- * Epochs. Binlog positions of two servers cannot be compared, nor those of a
- * server whose log began anew. Each such stretch is a segment with an epoch of
- * its own, so that late events of the old server still sort below the new one.
- * Between stretches of one server the source's clock decides, never inside one.
+ * Epochs. Positions in the logs of two servers cannot be compared, nor those of
+ * a log that began anew (another timeline, a restored database). Each such
+ * stretch is a segment with an epoch of its own, so that late events of the old
+ * log still sort below the new one. Between stretches the source's clock
+ * decides, never inside one.
  */
-#include "transform/debezium_private.h"
+#include "transform/places.h"
 
 #include <inttypes.h>
 
-#define CLOCK_SLACK_MS 1000
-
-static int64_t event_source_ms(const struct event *e)
-{
-	uint64_t ms;
-
-	return value_uint(&e->fields[FIELD_TS_MS], &ms) == READ_OK && ms < INT64_MAX ? (int64_t)ms : 0;
-}
-
 /* The name stands in the kept text, so white space and colons in it become "_". */
-static struct span event_name(const struct event *e)
+static struct span name_plain(struct span name, struct arena *arena)
 {
-	struct span name = SPAN("");
-
-	if (value_text(&e->fields[FIELD_NAME], e->batch->arena, &name) != READ_OK ||
-	    (!memchr(name.at, ' ', name.len) && !memchr(name.at, ':', name.len)))
+	if (!name.len || (!memchr(name.at, ' ', name.len) && !memchr(name.at, ':', name.len)))
 		return name;
-	char *at = arena_bytes(e->batch->arena, name.len);
+	char *at = arena_bytes(arena, name.len);
 
 	for (size_t i = 0; i < name.len; i++)
 		at[i] = name.at[i] == ' ' || name.at[i] == ':' ? '_' : name.at[i];
 	return span_make(at, name.len);
+}
+
+void place_in_history(struct place *p, const struct log_sign *told, enum field clock, struct position *out)
+{
+	struct event *e = p->e;
+	struct log_sign sign = *told;
+	struct span snapshot = SPAN("");
+	uint64_t ms;
+
+	sign.name = name_plain(told->name, e->batch->arena);
+	sign.ms = value_uint(&e->fields[clock], &ms) == READ_OK && ms < INT64_MAX ? (int64_t)ms : 0;
+	sign.is_snapshot = e->is_snapshot;
+	if (e->is_snapshot)
+		value_text(&e->fields[FIELD_SNAPSHOT], e->batch->arena, &snapshot);
+	sign.is_first = span_is(snapshot, "first");
+	e->is_in_history = true;
+	e->has_raised_epoch = history_place(&p->d->history, &sign, &out->epoch);
 }
 
 static struct segment *segment_newest(struct history *history, struct span name)
@@ -56,68 +62,82 @@ static struct segment *segment_find(struct history *history, struct span name, u
 	return found;
 }
 
-static struct segment *segment_begin(struct history *history, struct span name, uint64_t server_id, int64_t ms)
+bool history_has(const struct history *history, struct span name)
 {
-	const struct segment *newest = segment_newest(history, name);
-	uint64_t epoch = newest ? newest->epoch + 1 : 0;
-	struct span kept = newest ? newest->name : arena_copy(history->arena, name);
+	for (size_t i = 0; i < history->count; i++) {
+		if (span_equal(history->segments[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+static struct segment *segment_begin(struct history *history, const struct log_sign *sign)
+{
+	const struct segment *newest = segment_newest(history, sign->name);
+	uint64_t epoch = newest ? newest->epoch + 1 : sign->least_epoch;
+	struct span kept = newest ? newest->name : arena_copy(history->arena, sign->name);
 
 	if (history->count == SEGMENTS_MAX) /* only the late events of the oldest stretch suffer */
 		memmove(&history->segments[0], &history->segments[1], --history->count * sizeof(history->segments[0]));
 	struct segment *segment = &history->segments[history->count++];
 
-	*segment = (struct segment){ .name = kept, .server_id = server_id, .epoch = epoch, .first_ms = ms,
-		.last_ms = ms };
+	*segment = (struct segment){ .name = kept, .server_id = sign->server_id, .epoch = epoch, .first_ms = sign->ms,
+		.last_ms = sign->ms };
 	history->version++;
 	return segment;
 }
 
 /* Is this the newer log of a server that was away (fail-back), or whose log began anew? Both come after everything
- * seen so far; a late event does not. */
-static bool segment_is_over(const struct segment *newest, const struct segment *segment, uint64_t file, int64_t ms)
+ * seen so far; a late event does not. Rows of a snapshot carry the clock of the snapshot: only the first tells. */
+static bool segment_is_over(const struct segment *newest, const struct segment *segment, const struct log_sign *sign)
 {
-	if (ms <= newest->last_ms + CLOCK_SLACK_MS)
+	if ((sign->is_snapshot && !sign->is_first) || sign->ms <= newest->last_ms + sign->slack_ms)
 		return false;
-	return segment != newest || file < segment->last_file;
+	return segment != newest || (sign->mark && sign->mark < segment->last_mark);
 }
 
-/* server_id 0 (MariaDB's snapshot) means unknown: it belongs to the newest stretch and never raises the epoch.
- * Snapshot rows carry the clock of the snapshot, so they never raise it for one server either. */
-bool history_place(struct history *history, const struct event *e, uint64_t server_id, uint64_t file,
-                   uint64_t *out_epoch)
+/* Server 0 (MariaDB's snapshot) means unknown: it belongs to the newest stretch and never raises the epoch. */
+bool history_place(struct history *history, const struct log_sign *sign, uint64_t *out_epoch)
 {
-	int64_t ms = event_source_ms(e);
-	struct span name = event_name(e);
-	struct segment *newest = segment_newest(history, name);
+	struct segment *newest = segment_newest(history, sign->name);
 	bool is_raised = false;
 
-	if (server_id == 0) {
+	if (sign->server_id == 0) {
 		*out_epoch = newest ? newest->epoch : 0;
 		return false;
 	}
-	struct segment *segment = segment_find(history, name, server_id, ms);
+	struct segment *segment = segment_find(history, sign->name, sign->server_id, sign->ms);
 
-	if (!segment || (!e->is_snapshot && segment_is_over(newest, segment, file, ms))) {
-		is_raised = newest != NULL;
-		segment = segment_begin(history, name, server_id, ms);
+	if (!segment || segment_is_over(newest, segment, sign)) {
+		is_raised = newest || sign->least_epoch;
+		segment = segment_begin(history, sign);
 	}
-	if (ms > segment->last_ms)
-		segment->last_ms = ms;
-	if (file > segment->last_file)
-		segment->last_file = file;
+	if (sign->ms > segment->last_ms)
+		segment->last_ms = sign->ms;
+	if (sign->mark > segment->last_mark)
+		segment->last_mark = sign->mark;
 	*out_epoch = segment->epoch;
 	return is_raised;
 }
 
+/* A log whose server has no number, and of which nothing has happened, is what every run begins with. */
+static bool segment_is_plain(struct history *history, const struct segment *segment)
+{
+	return segment->server_id == LOG_SERVER && segment->epoch == 0 &&
+	       segment_newest(history, segment->name) == segment;
+}
+
 /* "name:server:epoch:first_ms ..." is what a table's schema keeps for the next run. */
-struct span history_text(const struct history *history, struct arena *arena)
+struct span history_text(struct history *history, struct arena *arena)
 {
 	struct text *out = text_new(SEGMENTS_MAX * (NAME_BYTES_MAX + 64));
 
 	for (size_t i = 0; i < history->count; i++) {
 		const struct segment *segment = &history->segments[i];
 
-		text_add(out, i ? " " : "");
+		if (segment_is_plain(history, segment))
+			continue;
+		text_add(out, out->len ? " " : "");
 		text_add_span(out, segment->name);
 		text_add_format(out, ":%" PRIu64 ":%" PRIu64 ":%" PRId64, segment->server_id, segment->epoch,
 		                segment->first_ms);

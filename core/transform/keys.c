@@ -85,6 +85,8 @@ static bool key_choose(struct debezium *d, struct event *e)
 		}
 		return true;
 	}
+	if (e->is_document)
+		return key_add(d, e, SPAN("_id"));
 	if (message_key(d, e))
 		return key_add_members(d, e);
 	for (size_t i = 0; rule && i < rule->key_count; i++) {

@@ -64,19 +64,26 @@ static void note_position(struct event *e)
 	if (e->position_kind == POSITION_BY_LINE)
 		table_note(e, NOTE_ORDER_BY_LINE, "order_by_line",
 		           "the events have neither position, id nor publish time: their order is the line of the feed");
+	if (e->is_by_arrival)
+		table_note(e, NOTE_ORDER_BY_ARRIVAL, "order_by_arrival",
+		           "changes of one transaction share their position: inside it, their order is that of arrival");
 	if (e->has_raised_epoch)
 		batch_add_note(e->batch, e->table->number, NOTHING, "history_changed", 1,
 		               "positions of another server or of a log that began anew: epoch %llu begins",
 		               (unsigned long long)e->position.epoch);
+	if (e->is_in_history && e->position.epoch && !(e->table->schema.notes & NOTE_HISTORY_CHANGED)) {
+		e->table->schema.notes |= NOTE_HISTORY_CHANGED;
+		table_change(e->table, "history_changed", NOTHING);
+	}
 }
 
 static int64_t event_timestamp(struct event *e)
 {
-	const enum field field = FIELD_TS_MS;
 	uint64_t ms;
 	int64_t us;
 
-	if (value_uint(&e->top[field], &ms) == READ_OK || value_uint(&e->fields[field], &ms) == READ_OK)
+	if (value_uint(&e->top[FIELD_TS_MS], &ms) == READ_OK || value_uint(&e->fields[FIELD_TS_MS], &ms) == READ_OK ||
+	    value_uint(&e->fields[FIELD_CLOCK_MS], &ms) == READ_OK)
 		return ms <= INT64_MAX ? (int64_t)ms : INT64_MAX;
 	if (publish_parse(e->message->publish, &us))
 		return us / 1000;
@@ -172,6 +179,26 @@ static void write_plain(struct debezium *d, struct event *e, const struct row *r
 	record_fill(d, e, record, row, json, key);
 }
 
+/* What both images leave out was not changed: the value is that of earlier events. */
+static void row_leave_unchanged(const struct row *before, struct row *row)
+{
+	for (size_t i = 0; i < row->shape->count; i++) {
+		int32_t column = row->shape->members[i].column;
+		bool was_null = true;
+
+		if (column < 0 || row->cells[i].kind != CELL_NULL || row->table->columns[column].key_ordinal)
+			continue;
+		for (size_t k = 0; k < before->shape->count; k++) {
+			if (before->shape->members[k].column == column)
+				was_null = json_is(before->doc, before->tokens[k], JSON_NULL);
+		}
+		if (was_null) {
+			row->cells[i].kind = CELL_UNAVAILABLE;
+			row->has_unavailable = true;
+		}
+	}
+}
+
 static bool write_mapped(struct debezium *d, struct event *e, struct row *row, uint32_t before)
 {
 	struct row_key key, old_key;
@@ -179,6 +206,11 @@ static bool write_mapped(struct debezium *d, struct event *e, struct row *row, u
 
 	if (!key_decide(d, e, true) || !row_convert(d, e, row))
 		return false;
+	if (e->is_partial) {
+		if (!row_shape(d, e, before, &d->rooms[1], &old))
+			return false;
+		row_leave_unchanged(&old, row);
+	}
 	if (row->has_unavailable)
 		table_note(e, NOTE_PLACEHOLDERS, "placeholders", "unchanged large values are kept from earlier events");
 	struct span json = row_text(d, e, row);

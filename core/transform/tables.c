@@ -137,7 +137,7 @@ void table_flush(struct debezium *d, struct event *e)
 	if (!table)
 		return;
 	if (table->history_version != d->history.version && e->position_kind == POSITION_LOG &&
-	    !value_is_null(&e->fields[FIELD_SERVER_ID])) {
+	    e->is_in_history) {
 		table->history_version = d->history.version;
 		struct span text = history_text(&d->history, e->batch->arena);
 
@@ -202,8 +202,11 @@ static bool place_read(struct event *e, struct place_name *out)
 		return REFUSE(e, "no_source_table", NOTHING, NOTHING, e->is_flattened
 		              ? "nothing tells the table: neither a field __table nor an attribute"
 		              : "the source block names no table");
-	if (value_text(&e->fields[FIELD_DB], arena, &out->db) == READ_BAD ||
-	    value_text(&e->fields[FIELD_SCHEMA], arena, &out->schema) == READ_BAD)
+	enum reading db = value_text(&e->fields[FIELD_DB], arena, &out->db);
+
+	if (db == READ_ABSENT) /* Vitess has keyspaces */
+		db = value_text(&e->fields[FIELD_KEYSPACE], arena, &out->db);
+	if (db == READ_BAD || value_text(&e->fields[FIELD_SCHEMA], arena, &out->schema) == READ_BAD)
 		return REFUSE(e, "no_source_table", NOTHING, NOTHING, "the database or schema name is no text");
 	return true;
 }

@@ -37,6 +37,24 @@ static void test_each_connector_has_its_own_order(void **state)
 		  { 0, 1, 2, 3, 0 } },
 		{ SOURCE("\"connector\":\"mongodb\",\"ts_ms\":1700000000000,\"ord\":2", "c"),
 		  { 0, 1700000000ull << 32 | 2, 7, 0, 0 } },
+		{ SOURCE("\"connector\":\"mongodb\",\"ts_ms\":1700000000000,\"ord\":2", "r"),
+		  { 0, 1700000000ull << 32 | 2, 0, 0, 0 } },
+		/* Of 32 digits: the commit's all, the change's last 16. */
+		{ SOURCE("\"connector\":\"db2\",\"commit_lsn\":\"00000000:00001e36:000000000004a1b4\",\"change_lsn\":"
+		         "\"00000000:00000000:000000000446140f\"", "c"), { 0, 0x1e36, 0x4a1b4, 0x446140f, 0 } },
+		{ SOURCE("\"connector\":\"db2\",\"commit_lsn\":\"00000027:00000758:0005\",\"change_lsn\":null", "r"),
+		  { 0, 0, 0x27000007580005, 0, 0 } },
+		{ SOURCE("\"connector\":\"spanner\",\"ts_ms\":1670955531785,\"ts_us\":1670955531785123,\"sequence\":\"4\","
+		         "\"mod_number\":0", "c"), { 0, 1670955531785123, 4, 1, 0 } },
+		{ SOURCE("\"connector\":\"spanner\",\"ts_ms\":1670955531785,\"sequence\":\"00000004\",\"mod_number\":2", "u"),
+		  { 0, 1670955531785000, 4, 3, 0 } },
+		{ SOURCE("\"connector\":\"vitess\",\"ts_ms\":1000,\"shard\":\"-80\",\"vgtid\":\"[{\\\"keyspace\\\":\\\"k\\\","
+		         "\\\"shard\\\":\\\"80-\\\",\\\"gtid\\\":\\\"MariaDB/0-54610504-47\\\"},{\\\"keyspace\\\":\\\"k\\\","
+		         "\\\"shard\\\":\\\"-80\\\",\\\"gtid\\\":\\\"MariaDB/0-1592148-45\\\"}]\"", "c"), { 0, 45, 1, 7, 0 } },
+		{ SOURCE("\"connector\":\"vitess\",\"ts_ms\":1000,\"vgtid\":\"[{\\\"keyspace\\\":\\\"k\\\",\\\"shard\\\":\\\"0\\\","
+		         "\\\"gtid\\\":\\\"MySQL56/a-b:1-41:43-44,c-d:t:1-3,e:7\\\"}]\"", "c"), { 0, 47, 1, 7, 0 } },
+		{ SOURCE("\"connector\":\"vitess\",\"ts_ms\":1000,\"vgtid\":\"[{\\\"keyspace\\\":\\\"k\\\",\\\"shard\\\":\\\"0\\\","
+		         "\\\"gtid\\\":\\\"MySQL56/a-b:1-41\\\"}]\"", "r"), { 0, 41, 0, 0, 0 } },
 	};
 
 	(void)state;
@@ -62,6 +80,12 @@ static void test_positions_that_cannot_be_read_are_refused(void **state)
 		SOURCE("\"connector\":\"mongodb\",\"ts_ms\":1,\"ord\":\"a\"", "c"),
 		SOURCE("\"connector\":\"postgresql\",\"sequence\":\"[1]\"", "c"),
 		SOURCE("\"connector\":\"postgresql\",\"lsn\":1.5", "c"),
+		SOURCE("\"connector\":\"db2\",\"commit_lsn\":\"x\"", "c"),
+		SOURCE("\"connector\":\"spanner\",\"ts_ms\":1,\"sequence\":\"a\"", "c"),
+		SOURCE("\"connector\":\"vitess\",\"vgtid\":\"{}\"", "c"),
+		SOURCE("\"connector\":\"vitess\",\"vgtid\":\"[{\\\"shard\\\":\\\"0\\\",\\\"gtid\\\":\\\"current\\\"}]\"", "c"),
+		SOURCE("\"connector\":\"vitess\",\"shard\":\"1\",\"vgtid\":\"[{\\\"shard\\\":\\\"0\\\",\\\"gtid\\\":"
+		       "\\\"MySQL56/a:1\\\"}]\"", "c"),
 	};
 
 	(void)state;
