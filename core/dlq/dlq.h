@@ -90,7 +90,7 @@ bool dlq_count(struct dlq *dlq, struct span identity, uint64_t offset, uint64_t 
                struct error *err);
 
 /* The schema timeline and notes of tables. */
-bool dlq_schema_changed(struct dlq *dlq, const char *table, const struct table_schema *schema, const char *why,
+bool dlq_schema_changed(struct dlq *dlq, const char *table, const struct schema_change *change,
                         const struct message *by, struct error *err);
 /* Notes are counted once, also when the process dies between their commit and that of the rows they tell of: what a batch
  * adds stays apart until the next one begins. `place` is where the batch ends (dlq_notes_begin, inside the transaction),

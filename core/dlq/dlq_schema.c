@@ -83,12 +83,15 @@ static const char version_3[] =
 	"CREATE INDEX letters_by_time ON letters (first, grp);"
 	"ALTER TABLE letters ADD COLUMN committed INTEGER;";
 
-static const char *const migrations[] = { version_1, version_2, version_3 };
+/* What changed at the source and what was done about it, column by column. */
+static const char version_4[] = "ALTER TABLE timeline ADD COLUMN steps TEXT;";
+
+static const char *const migrations[] = { version_1, version_2, version_3, version_4 };
 
 const struct store_kind dlq_kind = {
 	.what = "store of dead letters",
 	.application_id = 0x77646c71, /* "wdlq" */
-	.version = 3,
+	.version = 4,
 	.migrations = migrations,
 };
 
@@ -167,10 +170,10 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	             " GROUP BY g.id ORDER BY n",
 	[COUNT_STATES] = "SELECT state, sum(count) FROM table_states WHERE ?1 IS NULL OR tbl = ?1 GROUP BY state",
 
-	[TIMELINE_ADD] = "INSERT INTO timeline (tbl, version, change, columns, origin, place, line, message_id, publish, at)"
-	                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING",
+	[TIMELINE_ADD] = "INSERT INTO timeline (tbl, version, change, columns, origin, place, line, message_id, publish, at, steps)"
+	                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING",
 	[TIMELINE_LIST] = "SELECT t.tbl, t.version, t.change, t.columns, o.kind, o.file, t.line, t.place, t.message_id,"
-	                  " t.publish, t.at FROM timeline t LEFT JOIN origins o ON o.id = t.origin"
+	                  " t.publish, t.at, t.steps FROM timeline t LEFT JOIN origins o ON o.id = t.origin"
 	                  " WHERE ?1 IS NULL OR t.tbl = ?1 ORDER BY t.id",
 	/* What a batch counted is fresh until the next batch shows that it was committed. */
 	[NOTE_ADD] = "INSERT INTO notes (tbl, code, col, count, fresh, text, first, last) VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, ?6)"

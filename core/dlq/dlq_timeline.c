@@ -45,9 +45,11 @@ static void bind_cause(sqlite3_stmt *stmt, int64_t origin, const struct message 
 	sqlite3_bind_int64(stmt, 10, by ? by->received_us : clock_utc_us());
 }
 
-bool dlq_schema_changed(struct dlq *dlq, const char *table, const struct table_schema *schema, const char *why,
+bool dlq_schema_changed(struct dlq *dlq, const char *table, const struct schema_change *change,
                         const struct message *by, struct error *err)
 {
+	const struct table_schema *schema = change->schema;
+	const char *why = change->why ? change->why : "";
 	OWNED(text) columns = columns_json(schema);
 	sqlite3_stmt *stmt;
 	int64_t origin = 0;
@@ -57,12 +59,13 @@ bool dlq_schema_changed(struct dlq *dlq, const char *table, const struct table_s
 		return false;
 	store_bind_text(stmt, 1, span_of(table));
 	sqlite3_bind_int64(stmt, 2, schema ? schema->version : 0);
-	store_bind_text(stmt, 3, span_of(why ? why : ""));
+	store_bind_text(stmt, 3, span_of(why));
 	store_bind_text(stmt, 4, text_span(columns));
 	bind_cause(stmt, origin, by);
+	dlq_bind_optional(stmt, 11, span_of(change->steps));
 	if (!dlq_run(dlq, stmt, err))
 		return false;
-	watch_add(dlq, table, "schema_changed", "schema: %s", why ? why : "");
+	watch_add(dlq, table, "schema_changed", "schema: %s", why);
 	return true;
 }
 
@@ -155,6 +158,8 @@ static void change_json(struct text *out, sqlite3_stmt *row)
 			member_text(out, "message_id", store_text(row, 8));
 		text_add_char(out, '}');
 	}
+	member_name(out, "steps");
+	text_add_span(out, store_text(row, 11).len ? store_text(row, 11) : SPAN("[]"));
 	member_name(out, "columns");
 	text_add_span(out, store_text(row, 3));
 	text_add_char(out, '}');

@@ -72,6 +72,8 @@ void pipeline_hold(const struct pipeline *p, struct batch *batch, struct message
 	for (uint32_t i = 0; i < message->record_count; i++)
 		is_held = is_held || waits(p, records[i].table);
 	for (uint32_t i = 0; is_held && i < message->record_count; i++) {
+		if (records[i].operation == OP_ALTER) /* it is not made again when the message comes back */
+			continue;
 		records[i].verdict = VERDICT_PARKED;
 		records[i].refusal = &is_paused;
 	}

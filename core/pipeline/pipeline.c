@@ -170,14 +170,19 @@ static bool store_parked(struct pipeline *p, const struct batch *batch, size_t c
 	return is_fine && (!is_many || dlq_park_end(p->dlq, err));
 }
 
+static const struct message *change_message(const struct batch *batch, const struct schema_change *change)
+{
+	if (change->message != MESSAGE_NONE)
+		return &batch->messages[change->message];
+	return change->before < batch->record_count ? &batch->messages[batch->records[change->before].message] : NULL;
+}
+
 bool pipeline_store_timeline(struct pipeline *p, const struct batch *batch, struct error *err)
 {
 	for (const struct schema_change *c = batch->changes; c; c = c->next) {
-		const struct message *by = c->before < batch->record_count
-		                                   ? &batch->messages[batch->records[c->before].message]
-		                                   : NULL;
-
-		if (!dlq_schema_changed(p->dlq, pipeline_table_name(p, c->table), c->schema, c->why, by, err))
+		if (c->why && !*c->why) /* nothing that anybody should see */
+			continue;
+		if (!dlq_schema_changed(p->dlq, pipeline_table_name(p, c->table), c, change_message(batch, c), err))
 			return false;
 	}
 	return true;

@@ -15,6 +15,7 @@
 const char *const operation_names[OPERATIONS] = {
 	[OP_INSERT] = "INSERT", [OP_UPDATE] = "UPDATE",     [OP_DELETE] = "DELETE",
 	[OP_READ] = "READ",     [OP_TRUNCATE] = "TRUNCATE", [OP_DROP] = "DROP",
+	[OP_ALTER] = "ALTER",
 };
 
 struct batch *batch_new(void)
@@ -90,7 +91,8 @@ struct record *batch_add_record(struct batch *batch, struct message *of)
 	return record;
 }
 
-void batch_add_change(struct batch *batch, uint32_t table, const struct table_schema *schema, const char *why)
+struct schema_change *batch_add_change(struct batch *batch, uint32_t table, const struct table_schema *schema,
+                                       const char *why)
 {
 	struct schema_change *change = arena_zalloc(batch->arena, sizeof(*change));
 
@@ -98,8 +100,10 @@ void batch_add_change(struct batch *batch, uint32_t table, const struct table_sc
 	change->table = table;
 	change->schema = schema ? schema_copy(batch->arena, schema) : NULL;
 	change->why = arena_string(batch->arena, span_of(why));
+	change->message = MESSAGE_NONE;
 	*batch->changes_end = change;
 	batch->changes_end = &change->next;
+	return change;
 }
 
 /* The last note of the same kind, so that counts add up instead of making a list. */

@@ -14,6 +14,7 @@
 #define BATCH_BYTES_MAX (8u << 20)
 #define BATCH_AGE_MS 50
 #define TABLE_NONE UINT32_MAX
+#define MESSAGE_NONE UINT32_MAX
 
 struct attribute {
 	struct span name, value;
@@ -66,7 +67,7 @@ struct message {
 	int64_t committed_ms;          /* by the source's clock; 0: it does not say */
 };
 
-enum operation { OP_INSERT, OP_UPDATE, OP_DELETE, OP_READ, OP_TRUNCATE, OP_DROP, OPERATIONS };
+enum operation { OP_INSERT, OP_UPDATE, OP_DELETE, OP_READ, OP_TRUNCATE, OP_DROP, OP_ALTER, OPERATIONS };
 extern const char *const operation_names[OPERATIONS]; /* "INSERT" ... */
 
 enum verdict {
@@ -87,7 +88,9 @@ struct record {
 	unsigned char position[POSITION_BYTES];
 	struct span key;              /* _weir_key; empty: table event */
 	struct span old_key;          /* _weir_key of the row before a key change, or empty */
-	struct span full_record;      /* JSON text of the row; empty: DELETE, TRUNCATE */
+	struct span full_record;      /* JSON text of the row; empty: DELETE, TRUNCATE, DROP. ALTER: what becomes of rows with
+	                                 smaller positions, by columns' names: {"move":{"old":"new"},"set":{"c":value},
+	                                 "fill":{"c":value}}, in this order; "fill" only where the row lacks the column */
 	struct span primary_key;      /* JSON text; empty: none */
 	struct span unavailable;      /* JSON list of column names; empty: none */
 	struct span proto;            /* Storage Write bytes of the changelog row, where the sink wants them */
@@ -100,6 +103,8 @@ struct schema_change {
 	uint32_t table;
 	const struct table_schema *schema;
 	const char *why;              /* "new table", "new column phone", ... for the timeline */
+	const char *steps;            /* JSON list of {"column","change","did"}, or NULL */
+	uint32_t message;             /* whose, or MESSAGE_NONE: that of the record behind it */
 	struct schema_change *next;
 };
 
@@ -145,7 +150,8 @@ void batch_reset(struct batch *batch);
 bool batch_is_full(const struct batch *batch);
 struct message *batch_add_message(struct batch *batch);         /* zeroed, table TABLE_NONE */
 struct record *batch_add_record(struct batch *batch, struct message *of); /* zeroed, linked to it */
-void batch_add_change(struct batch *batch, uint32_t table, const struct table_schema *schema, const char *why);
+struct schema_change *batch_add_change(struct batch *batch, uint32_t table, const struct table_schema *schema,
+                                       const char *why);
 void batch_add_note(struct batch *batch, uint32_t table, struct span column, const char *code, uint64_t count,
                     const char *format, ...) __attribute__((format(printf, 6, 7)));
 

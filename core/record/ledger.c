@@ -27,14 +27,19 @@ bool ledger_balances(const struct ledger *l, uint64_t in_flight)
 /* How many of a message's records have each verdict. */
 struct verdicts {
 	uint32_t of[VERDICT_PARKED + 1];
+	uint32_t altered; /* written, but no rows */
 };
 
 static struct verdicts verdicts_of(const struct batch *batch, const struct message *message)
 {
-	struct verdicts verdicts = { { 0 } };
+	struct verdicts verdicts = { { 0 }, 0 };
 
-	for (uint32_t i = 0; i < message->record_count; i++)
-		verdicts.of[batch->records[message->first_record + i].verdict]++;
+	for (uint32_t i = 0; i < message->record_count; i++) {
+		const struct record *record = &batch->records[message->first_record + i];
+
+		verdicts.of[record->verdict]++;
+		verdicts.altered += record->operation == OP_ALTER && record->verdict == VERDICT_WRITTEN;
+	}
 	return verdicts;
 }
 
@@ -53,7 +58,7 @@ static void count_open(struct ledger *ledger, const struct batch *batch, const s
 {
 	struct verdicts v = verdicts_of(batch, message);
 
-	ledger->rows += v.of[VERDICT_WRITTEN];
+	ledger->rows += v.of[VERDICT_WRITTEN] - v.altered;
 	if (v.of[VERDICT_REFUSED])
 		ledger->dead_lettered++;
 	else if (v.of[VERDICT_PARKED])

@@ -51,21 +51,43 @@ static uint32_t column_of_member(struct replica *replica, size_t member, uint32_
 	return replica->hints[member];
 }
 
+/* Values that schema changes above the event have given to columns. */
+static void literals_bind(struct replica *replica, const struct alter_way *way)
+{
+	for (size_t i = 0; i < replica->schema.count; i++) {
+		const struct alter_place *place = &way->places[i];
+
+		if (place->doc && (place->from == ALTER_GONE || !way->is_bound[i]))
+			value_bind(replica->reader, replica->upsert, (int)i + 1, &replica->schema.columns[i].type, place->doc,
+			           place->token, replica->scratch);
+	}
+}
+
 static bool record_bind(struct replica *replica, const struct change *change, struct error *err)
 {
+	const struct alter_way *way = replica_way(replica, change->position);
 	const struct json_doc *doc = &replica->doc;
 	size_t member = 0;
 
 	if (!record_parse(replica, &replica->doc, change->full_record, err))
 		return false;
 	sqlite3_clear_bindings(replica->upsert);
+	if (way)
+		memset(way->is_bound, 0, replica->schema.count);
 	for (uint32_t name = 1; name < doc->count; name = doc->tokens[name + 1].next) {
 		uint32_t column = column_of_member(replica, member++, name);
 
-		if (column != UINT32_MAX)
-			value_bind(replica->reader, replica->upsert, (int)column + 1, &replica->schema.columns[column].type, doc,
-			           name + 1, replica->scratch);
+		if (way && column != UINT32_MAX)
+			column = way->targets[column];
+		if (column == UINT32_MAX)
+			continue;
+		if (way)
+			way->is_bound[column] = true;
+		value_bind(replica->reader, replica->upsert, (int)column + 1, &replica->schema.columns[column].type, doc,
+		           name + 1, replica->scratch);
 	}
+	if (way)
+		literals_bind(replica, way);
 	store_bind_blob(replica->upsert, (int)replica->schema.count + 1,
 	                span_make((const char *)change->position, POSITION_BYTES));
 	return true;
@@ -195,7 +217,7 @@ static bool row_upsert(struct replica *replica, struct change *change, struct hi
 		return false;
 	if (!key_bind(replica, change))
 		return true;
-	if (change->unavailable.len && (!missing_read(replica, change->unavailable, &missing, err) ||
+	if (change->unavailable.len && (!missing_read(replica, change->unavailable, change->position, &missing, err) ||
 	                                !missing_bind(replica, change, history, missing, err)))
 		return false;
 	if (!store_run(replica->store, replica->upsert, err))
@@ -294,7 +316,8 @@ bool replica_apply(struct replica *replica, struct fold *fold, struct history *h
 
 	if (!replica->schema.count) /* only table events yet: the tide is all there is */
 		return true;
-	if (!replica_prepare(replica, err) || !tide_apply(replica, &rows, err))
+	if (!replica_prepare(replica, err) || !tide_apply(replica, &rows, err) ||
+	    !replica_alters_apply(replica, &rows, err))
 		return false;
 	fold_sort(fold, &replica->schema);
 	for (size_t i = 0; i < fold->count; i++) {

@@ -79,6 +79,21 @@ static bool is_keyless(const struct change *change, sqlite3_stmt *stmt)
 	return sqlite3_column_int(stmt, 4) && change->operation != OP_TRUNCATE && change->operation != OP_DROP;
 }
 
+/* A schema change is no row: it is kept apart, with what it says. */
+static bool alter_take(struct merger *merger, struct step *step, const struct change *change, struct error *err)
+{
+	sqlite3_stmt *fetch = step->place->fetch;
+	bool has_row = false, is_repeat;
+
+	sqlite3_bind_int64(fetch, 1, step->end);
+	if (!store_step(merger->changelog_store, fetch, &has_row, err))
+		return false;
+	bool is_fine = replica_alter_add(step->place->replica, change->position, store_text(fetch, 0), true, &is_repeat, err);
+
+	sqlite3_reset(fetch);
+	return is_fine;
+}
+
 static bool change_take(struct merger *merger, struct step *step, sqlite3_stmt *stmt, struct error *err)
 {
 	struct change change;
@@ -87,6 +102,8 @@ static bool change_take(struct merger *merger, struct step *step, sqlite3_stmt *
 		return false;
 	step->end = sqlite3_column_int64(stmt, 0);
 	step->result.changes++;
+	if (change.operation == OP_ALTER)
+		return alter_take(merger, step, &change, err);
 	if (is_keyless(&change, stmt) || !tide_pass(replica_tide(step->place->replica), &change))
 		return true;
 	if (merger->sieve.has_rows && change.operation != OPERATIONS)

@@ -43,12 +43,17 @@ static const char *const warehouse_migrations[] = {
 	"ALTER TABLE _weir_tables ADD COLUMN identity TEXT NOT NULL DEFAULT '';"
 	"ALTER TABLE _weir_replica ADD COLUMN made_from TEXT NOT NULL DEFAULT '';"
 	"UPDATE _weir_tables SET identity = lower(hex(randomblob(16)));",
+
+	/* Schema changes that reach the rows of a replica (local_alter.c). */
+	"CREATE TABLE _weir_altered("
+	"table_name TEXT, position BLOB, change TEXT NOT NULL, row_count INTEGER NOT NULL, "
+	"PRIMARY KEY(table_name, position)) WITHOUT ROWID;",
 };
 
 static const struct store_kind warehouse_kind = {
 	.what = "warehouse",
 	.application_id = WAREHOUSE_ID,
-	.version = 2,
+	.version = 3,
 	.migrations = warehouse_migrations,
 	.page_bytes = WAREHOUSE_PAGE_BYTES,
 };

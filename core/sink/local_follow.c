@@ -59,7 +59,7 @@ static bool column_add(struct replica *replica, const struct column *column, str
 }
 
 /* The old value as a value of the new type. */
-static void add_converted(struct text *sql, const struct column *from, const struct column *to)
+void replica_add_converted(struct text *sql, const struct column *from, const struct column *to)
 {
 	OWNED(text) type = text_new(64u << 10);
 
@@ -90,7 +90,7 @@ static bool rows_copy(struct replica *replica, struct span to, const struct tabl
 		if (old < 0)
 			continue;
 		sql_name(sql, schema->columns[i].name);
-		add_converted(values, &replica->schema.columns[old], &schema->columns[i]);
+		replica_add_converted(values, &replica->schema.columns[old], &schema->columns[i]);
 		text_add(sql, ", ");
 		text_add(values, ", ");
 	}
@@ -214,6 +214,47 @@ static bool width_check(const struct replica *replica, const struct table_schema
 	            SPAN_ARG(replica->name), schema->count, SCHEMA_COLUMNS_MAX);
 }
 
+/* Where the target has the old key column as a plain one, and its new one is not here yet: the source has renamed it. */
+static bool is_key_renamed(const struct table_schema *old, const struct table_schema *target, size_t key)
+{
+	const struct column *was = &old->columns[old->keys[key]], *is = &target->columns[target->keys[key]];
+	int at = schema_find(target, was->name);
+
+	return !span_equal(was->name, is->name) && at >= 0 && !target->columns[at].key_ordinal &&
+	       schema_find(old, is->name) < 0 && bq_type_equal(&was->type, &is->type);
+}
+
+static bool key_rename(struct replica *replica, size_t key, struct span name, struct error *err)
+{
+	struct table_schema *schema = (struct table_schema *)schema_copy(replica->arena, &replica->schema);
+	struct column *columns = (struct column *)schema->columns;
+	struct text *sql = sql_new("ALTER TABLE ");
+
+	sql_name(sql, replica->name);
+	text_add(sql, " RENAME COLUMN ");
+	sql_name(sql, columns[schema->keys[key]].name);
+	text_add(sql, " TO ");
+	sql_name(sql, name);
+	columns[schema->keys[key]].name = arena_copy(replica->arena, name);
+	replica->schema = *schema;
+	return sql_run(sql, replica->store, err);
+}
+
+/* Rows keep their keys, which are values; only the column has another name. */
+static bool keys_rename(struct replica *replica, const struct table_schema *target, struct error *err)
+{
+	if (!replica->schema.count || replica->schema.key_count != target->key_count)
+		return true;
+	for (size_t i = 0; i < target->key_count; i++) {
+		if (!is_key_renamed(&replica->schema, target, i))
+			continue;
+		replica_forget_statements(replica);
+		if (!key_rename(replica, i, target->columns[target->keys[i]].name, err))
+			return false;
+	}
+	return true;
+}
+
 bool replica_follow(struct replica *replica, const struct table_schema *target, struct error *err)
 {
 	const struct table_schema *schema;
@@ -221,10 +262,13 @@ bool replica_follow(struct replica *replica, const struct table_schema *target, 
 
 	if (is_same(&replica->schema, target))
 		return true;
+	if (!keys_rename(replica, target, err))
+		return false;
 	schema = schema_join(replica, target);
 	if (is_same(&replica->schema, schema))
 		return true;
 	replica_forget_statements(replica);
+	alters_forget_ways(replica->alters);
 	is_fine = width_check(replica, schema, err) && key_check(replica, schema, err) && table_shape(replica, schema, err);
 	is_fine = is_fine && catalog_columns_write(replica->store, replica->name, PART_TABLE, schema, err);
 	if (is_fine)

@@ -147,10 +147,28 @@ static struct open_replica *replica_get(struct merger *merger, const struct cata
  * Writing
  */
 
+static bool rebuild_steps(struct merger *merger, struct step *step, struct error *err);
+
+/* A schema change has come behind a later one: stored rows cannot be changed as if it had come before. */
+static bool step_remake(struct merger *merger, struct step *step, struct error *err)
+{
+	uint64_t changes = step->result.changes;
+
+	if (!replica_empty(step->place->replica, err))
+		return false;
+	crash_point(replica_remade);
+	if (!rebuild_steps(merger, step, err))
+		return false;
+	step->result.changes = changes;
+	return true;
+}
+
 static bool step_apply(struct merger *merger, struct step *step, struct error *err)
 {
 	struct replica *replica = step->place->replica;
 
+	if (replica_has_late_alter(replica))
+		return step_remake(merger, step, err);
 	if (!replica_follow(replica, &step->table->schema, err))
 		return false;
 	crash_point(merge_schema_written);

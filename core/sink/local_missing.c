@@ -14,8 +14,10 @@ static int column_find(const struct replica *replica, struct span name)
 	return -1;
 }
 
-bool missing_read(struct replica *replica, struct span unavailable, struct missing **out, struct error *err)
+bool missing_read(struct replica *replica, struct span unavailable, const unsigned char *position,
+                  struct missing **out, struct error *err)
 {
+	const struct alter_way *way = replica_way(replica, position);
 	struct missing *missing = arena_zalloc(replica->scratch, sizeof(*missing));
 	struct json_doc *list = &replica->list;
 	size_t at;
@@ -26,6 +28,9 @@ bool missing_read(struct replica *replica, struct span unavailable, struct missi
 	for (uint32_t i = 1; i < list->count && missing->count < SCHEMA_COLUMNS_MAX; i = list->tokens[i].next) {
 		int column = json_is(list, i, JSON_STRING) ? column_find(replica, json_text(list, i, replica->scratch)) : -1;
 
+		/* A schema change above the event may have given the column another name or a value. */
+		if (way && column >= 0)
+			column = way->targets[column] == ALTER_GONE ? -1 : (int)way->targets[column];
 		if (column >= 0)
 			missing->columns[missing->count++] = (uint16_t)column;
 	}
@@ -260,7 +265,7 @@ static bool row_redecide(struct replica *replica, struct span key, struct histor
 		return false;
 	if (!unavailable.len)
 		return true;
-	if (!missing_read(replica, unavailable, &missing, err))
+	if (!missing_read(replica, unavailable, position, &missing, err))
 		return false;
 	for (size_t i = 0; i < missing->count; i++) {
 		if (!column_update(replica, &event, history, missing->columns[i], &missing->is_found[i], err))

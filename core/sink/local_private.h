@@ -170,6 +170,13 @@ bool replica_empty(struct replica *replica, struct error *err);
 bool replica_apply(struct replica *replica, struct fold *fold, struct history *history, uint64_t *out_rows,
                    struct error *err);
 bool replica_save(struct replica *replica, int64_t watermark, struct error *err);
+/* A schema change that reaches rows below its position; repeats have no effect. `is_new`: stored rows do not know it. */
+bool replica_alter_add(struct replica *replica, const unsigned char *position, struct span text, bool is_new,
+                       bool *out_repeat, struct error *err);
+/* One came behind a later one, which stored rows have had: only a rebuild can tell what they are. */
+bool replica_has_late_alter(const struct replica *replica);
+/* Brings stored rows up to the schema changes that they do not know. */
+bool replica_alters_apply(struct replica *replica, uint64_t *out_rows, struct error *err);
 /* Newest position known of a key, row or delete. */
 bool replica_position(struct replica *replica, struct span key, unsigned char out[POSITION_BYTES], bool *out_found,
                       struct error *err);

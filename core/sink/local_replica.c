@@ -25,6 +25,7 @@ void replica_free(struct replica *replica)
 	if (!replica)
 		return;
 	replica_forget_statements(replica);
+	alters_free(replica->alters);
 	value_reader_free(replica->reader);
 	json_doc_free(&replica->doc);
 	json_doc_free(&replica->old_doc);
@@ -138,7 +139,8 @@ static bool replica_load(struct replica *replica, struct error *err)
 	return catalog_columns_read(replica->store, replica->name, PART_TABLE, replica->arena, &replica->schema, err) &&
 	       has_any(replica, "SELECT 1 FROM _weir_deleted WHERE table_name=?1 LIMIT 1", &replica->has_deleted, err) &&
 	       has_any(replica, "SELECT 1 FROM _weir_unavailable WHERE table_name=?1 LIMIT 1", &replica->has_unavailable,
-	               err);
+	               err) &&
+	       replica_alters_read(replica, err);
 }
 
 struct replica *replica_open(struct store *store, struct span table, const struct replica_source *source,
@@ -147,6 +149,7 @@ struct replica *replica_open(struct store *store, struct span table, const struc
 	struct replica *replica = memory_zalloc(sizeof(*replica));
 
 	replica->store = store;
+	replica->alters = alters_new();
 	replica->arena = arena_new(4096);
 	replica->scratch = arena_new(64u << 10);
 	replica->reader = value_reader_new();
@@ -184,7 +187,7 @@ bool replica_save(struct replica *replica, int64_t watermark, struct error *err)
 	sqlite3_finalize(stmt);
 	if (is_fine)
 		replica->watermark = watermark;
-	return is_fine;
+	return is_fine && replica_alters_save(replica, err);
 }
 
 static bool run_with_name(struct replica *replica, const char *sql, struct error *err)
@@ -215,8 +218,10 @@ bool replica_empty(struct replica *replica, struct error *err)
 	memset(replica->hidden, 0, sizeof(replica->hidden));
 	memset(&replica->schema, 0, sizeof(replica->schema));
 	replica->watermark = 0;
+	alters_clear(replica->alters);
 	replica->has_deleted = replica->has_unavailable = false;
 	return run_with_name(replica, "DELETE FROM _weir_deleted WHERE table_name=?1", err) &&
+	       run_with_name(replica, "DELETE FROM _weir_altered WHERE table_name=?1", err) &&
 	       run_with_name(replica, "DELETE FROM _weir_unavailable WHERE table_name=?1", err) &&
 	       run_with_name(replica, "DELETE FROM _weir_columns WHERE table_name=?1 AND part=''", err);
 }

@@ -207,6 +207,24 @@ static bool is_only_hidden(const struct table_schema *schema, const struct recor
 	return !schema->count && !record->key.len;
 }
 
+/* What was folded so far is below it, or as it will be. Behind a later one it has no effect: without a changelog
+ * nobody can tell what the rows were in between. */
+static bool record_alter(struct local_sink *sink, struct batch *batch, struct record *record, struct error *err)
+{
+	struct local_table *table = &sink->tables[record->table];
+	bool is_repeat;
+	uint64_t rows = 0;
+
+	record->verdict = VERDICT_WRITTEN;
+	if (!table->schema->key_count)
+		return true;
+	if (!(replica_begin(sink, table, err) && table_follow(sink, table, err) && table_apply(sink, table, batch, err)) ||
+	    !replica_alter_add(table->replica, record->position, record->full_record, true, &is_repeat, err))
+		return false;
+	table->is_touched = true;
+	return replica_alters_apply(table->replica, &rows, err);
+}
+
 static bool record_fold(struct local_sink *sink, struct batch *batch, struct record *record, struct error *err)
 {
 	struct local_table *table = &sink->tables[record->table];
@@ -239,6 +257,8 @@ static bool record_write(struct local_sink *sink, struct batch *batch, struct re
 		            record->table);
 	if (is_too_large(record))
 		return record_refuse(batch, record, "row_too_large", "the row is larger than the local warehouse takes");
+	if (sink->is_upsert && record->operation == OP_ALTER)
+		return record_alter(sink, batch, record, err);
 	return sink->is_upsert ? record_fold(sink, batch, record, err) : record_log(sink, batch, record, err);
 }
 

@@ -8,7 +8,36 @@
 
 #define KEY_COLUMNS_MAX 64
 
+/* local_alter.c: what becomes of an event's columns on their way into the table. */
+#define ALTER_GONE UINT32_MAX
+
+struct alter_place {
+	uint32_t from;              /* the event's own column, or ALTER_GONE */
+	const struct json_doc *doc; /* a value instead: of `from` only where the event lacks it; NULL: none */
+	uint32_t token;
+};
+
+struct alter_way {
+	struct alter_place *places; /* by column */
+	uint32_t *targets;          /* by the event's own column */
+	bool *is_bound;             /* scratch of one event */
+	struct alter_place *before; /* scratch while it is made */
+};
+
+struct alters;
+struct alters *alters_new(void);
+void alters_free(struct alters *alters);
+void alters_clear(struct alters *alters);
+void alters_forget_ways(struct alters *alters);
+bool replica_alters_read(struct replica *replica, struct error *err);
+bool replica_alters_save(struct replica *replica, struct error *err);
+/* NULL: nothing becomes of it. Lent until the columns or schema changes are others. */
+struct alter_way *replica_way(struct replica *replica, const unsigned char *position);
+/* local_follow.c: a column's value as one of another column's type. */
+void replica_add_converted(struct text *sql, const struct column *from, const struct column *to);
+
 struct replica {
+	struct alters *alters;             /* schema changes that reach rows */
 	struct store *store;               /* lent */
 	struct arena *arena;               /* name and schema */
 	struct span name;
@@ -52,7 +81,9 @@ struct missing {
 	bool is_found[SCHEMA_COLUMNS_MAX];
 	size_t count;
 };
-bool missing_read(struct replica *replica, struct span unavailable, struct missing **out, struct error *err);
+/* `position`: of the event that lists them. */
+bool missing_read(struct replica *replica, struct span unavailable, const unsigned char *position,
+                  struct missing **out, struct error *err);
 /* Binds them into the upsert statement. */
 bool missing_bind(struct replica *replica, const struct change *change, struct history *history,
                   struct missing *missing, struct error *err);

@@ -17,13 +17,22 @@ struct verify {
 	const char *difference;        /* NULL: none yet */
 };
 
-/* verify_value.c: weir_value(id, record, column, type), weir_lists(list, column) */
+/* verify_value.c: weir_value(id, record, column, type), weir_has(id, record, column), weir_part(record, member),
+ * weir_lists(list, column) */
 struct verify_cache;
 struct verify_cache *verify_functions(sqlite3 *db);
 void verify_cache_clear(struct verify_cache *cache); /* of the last record */
 
 /* verify_rebuild.c: the rows as the changelog has them, into main.rebuilt(c0, c1, ...) */
 bool verify_rebuild(struct verify *verify, struct error *err);
+
+/* verify_alter.c: what schema changes above an event make of its columns */
+/* Into main.effects. `*out_any`: there are some. */
+bool verify_effects(struct verify *verify, bool *out_any, struct error *err);
+/* Does any of them touch the column? `name` and `type` are quoted for SQL. */
+bool verify_is_altered(struct verify *verify, const char *name, bool *out, struct error *err);
+/* The column's value of event `e`; `from`: id and text that weir_value reads of it. */
+void verify_add_altered(struct text *sql, const char *name, const char *type, const char *from);
 
 /* verify_compare.c */
 bool verify_compare(struct verify *verify, struct error *err);

@@ -104,43 +104,66 @@ static bool is_ever_listed(struct verify *verify, const char *name, bool *out, s
 	return verify_number(verify, sql, &ignored, out, err);
 }
 
-static bool add_column(struct text *sql, struct verify *verify, const struct column *column, bool may_be_listed,
+/* What there is besides an event's own members. */
+struct besides {
+	bool has_lists, has_effects;
+};
+
+/* `from`: the id and text that weir_value reads. */
+static void add_value(struct text *sql, const char *name, const char *type, bool is_altered, const char *from)
+{
+	if (is_altered)
+		verify_add_altered(sql, name, type, from);
+	else
+		text_add_format(sql, "weir_value(%s, %s, %s)", from, name, type);
+}
+
+static bool add_column(struct text *sql, struct verify *verify, const struct column *column, struct besides besides,
                        struct error *err)
 {
 	OWNED(text) name = text_new(4096);
 	OWNED(text) type = text_new(64u << 10);
 	OWNED(text) quoted = text_new(128u << 10);
-	bool is_listed = false;
+	bool is_listed = false, is_altered = false;
 
 	if (!sql_string(name, column->name) || !bq_type_print(type, &column->type) || !sql_string(quoted, text_span(type)))
 		return fail(err, ERROR_CONFIG, "bad_name", "table '%.*s' has a column whose name cannot be quoted",
 		            SPAN_ARG(verify->table));
+	if ((besides.has_lists && !is_ever_listed(verify, name->at, &is_listed, err)) ||
+	    (besides.has_effects && !verify_is_altered(verify, name->at, &is_altered, err)))
+		return false;
 	/* A row may leave out what its message key tells. */
 	if (column->key_ordinal) {
-		text_add_format(sql, "coalesce(weir_value(e.rowid, e.fullRecord, %s, %s), weir_value(NULL, e.primaryKey, %s, %s))",
-		                name->at, quoted->at, name->at, quoted->at);
+		text_add(sql, "coalesce(");
+		add_value(sql, name->at, quoted->at, is_altered, "e.rowid, e.fullRecord");
+		text_add(sql, ", ");
+		add_value(sql, name->at, quoted->at, is_altered, "NULL, e.primaryKey");
+		text_add_char(sql, ')');
 		return true;
 	}
-	if (may_be_listed && !is_ever_listed(verify, name->at, &is_listed, err))
-		return false;
 	if (is_listed) {
-		text_add_format(sql, "CASE WHEN weir_lists(e._weir_unavailable, %s) THEN weir_value(NULL, ", name->at);
+		text_add_format(sql, "CASE WHEN weir_lists(e._weir_unavailable, %s)", name->at);
+		if (is_altered)
+			text_add_format(sql, " AND NOT EXISTS (SELECT 1 FROM main.effects WHERE col = %s AND position > e._weir_position)",
+			                name->at);
+		text_add(sql, " THEN weir_value(NULL, ");
 		add_look_back(sql, verify, name->at);
 		text_add_format(sql, ", %s, %s) ELSE ", name->at, quoted->at);
 	}
-	text_add_format(sql, "weir_value(e.rowid, e.fullRecord, %s, %s)%s", name->at, quoted->at, is_listed ? " END" : "");
+	add_value(sql, name->at, quoted->at, is_altered, "e.rowid, e.fullRecord");
+	text_add(sql, is_listed ? " END" : "");
 	return true;
 }
 
 static bool columns_add(struct text *sql, struct verify *verify, struct error *err)
 {
-	bool may_be_listed;
+	struct besides besides;
 
-	if (!lists_make(verify, &may_be_listed, err))
+	if (!lists_make(verify, &besides.has_lists, err) || !verify_effects(verify, &besides.has_effects, err))
 		return false;
 	for (size_t i = 0; i < verify->schema.count; i++) {
 		text_add(sql, i ? ", " : "");
-		if (!add_column(sql, verify, &verify->schema.columns[i], may_be_listed, err))
+		if (!add_column(sql, verify, &verify->schema.columns[i], besides, err))
 			return false;
 	}
 	return true;

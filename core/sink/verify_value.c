@@ -168,6 +168,32 @@ static void value_function(sqlite3_context *context, int count, sqlite3_value **
 		json_decref(record);
 }
 
+static void has_function(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	bool is_owned;
+	json_t *record = record_get(sqlite3_user_data(context), values, &is_owned);
+	const char *name = (const char *)sqlite3_value_text(values[2]);
+
+	(void)count;
+	sqlite3_result_int(context, name && json_object_get(record, name) != NULL);
+	if (is_owned)
+		json_decref(record);
+}
+
+/* A member as JSON text; in SQLite's own functions a text would end at its first NUL. */
+static void part_function(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	json_t *record = decode(values[0]);
+	const char *name = (const char *)sqlite3_value_text(values[1]);
+	char *part = name ? json_dumps(json_object_get(record, name), JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+
+	(void)count;
+	if (part)
+		give_text(context, part);
+	free(part);
+	json_decref(record);
+}
+
 static void lists_function(sqlite3_context *context, int count, sqlite3_value **values)
 {
 	const char *name = (const char *)sqlite3_value_text(values[1]);
@@ -191,6 +217,9 @@ struct verify_cache *verify_functions(sqlite3 *db)
 	/* On failure SQLite calls cache_free itself. */
 	if (sqlite3_create_function_v2(db, "weir_value", 4, SQLITE_UTF8, cache, value_function, NULL, NULL, cache_free) !=
 	            SQLITE_OK ||
+	    sqlite3_create_function_v2(db, "weir_has", 3, SQLITE_UTF8, cache, has_function, NULL, NULL, NULL) != SQLITE_OK ||
+	    sqlite3_create_function_v2(db, "weir_part", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, part_function, NULL, NULL,
+	                               NULL) != SQLITE_OK ||
 	    sqlite3_create_function_v2(db, "weir_lists", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, lists_function, NULL,
 	                               NULL, NULL) != SQLITE_OK)
 		return NULL;

@@ -107,12 +107,13 @@ static void block_fields(const struct json_doc *doc, uint32_t node, struct arena
 	uint32_t fields = json_is(doc, node, JSON_OBJECT) ? json_member(doc, node, SPAN("fields")) : 0;
 	size_t count = 0;
 
-	*out = (struct block_row){ 0, NULL };
+	*out = (struct block_row){ 0 };
 	if (!fields || !json_is(doc, fields, JSON_ARRAY))
 		return;
 	for (uint32_t at = fields + 1; at < doc->tokens[fields].next; at = doc->tokens[at].next)
 		count++;
 	out->fields = arena_zalloc(arena, (count + 1) * sizeof(*out->fields));
+	out->defaults = arena_zalloc(arena, (count + 1) * sizeof(*out->defaults));
 	for (uint32_t at = fields + 1; at < doc->tokens[fields].next; at = doc->tokens[at].next) {
 		uint32_t name = json_is(doc, at, JSON_OBJECT) ? json_member(doc, at, SPAN("field")) : 0;
 		struct source_field *field = &out->fields[out->count];
@@ -120,6 +121,10 @@ static void block_fields(const struct json_doc *doc, uint32_t node, struct arena
 		if (!name || !json_is(doc, name, JSON_STRING) || !source_type_read(doc, at, arena, &field->type))
 			continue;
 		field->name = arena_copy(arena, json_text(doc, name, arena));
+		uint32_t value = json_member(doc, at, SPAN("default"));
+
+		if (value && !json_is(doc, value, JSON_NULL))
+			out->defaults[out->count] = arena_copy(arena, json_slice(doc, value));
 		out->count++;
 	}
 }

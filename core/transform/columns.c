@@ -4,6 +4,8 @@
  */
 #include "transform/debezium_private.h"
 
+#include "base/text.h"
+
 int column_find(const struct table *table, struct span source_name)
 {
 	for (size_t i = 0; i < table->schema.count; i++) {
@@ -138,6 +140,16 @@ static void column_type_first(struct event *e, struct column *column, const stru
 	}
 }
 
+static void step_added(struct event *e, const struct column *column, const struct source_type *from)
+{
+	OWNED(text) did = text_new(4096);
+
+	text_add(did, "added ");
+	bq_type_print(did, &column->type);
+	table_step(e->table, column->name, from ? arena_printf(e->batch->arena, "new, %s", source_type_name(from)) : "new",
+	           did->at);
+}
+
 int column_add(struct debezium *d, struct event *e, struct span source_name, const struct source_type *from)
 {
 	struct table *table = e->table;
@@ -162,8 +174,27 @@ int column_add(struct debezium *d, struct event *e, struct span source_name, con
 	column->name = name;
 	column_rule_apply(d, table, (size_t)index, &rule);
 	column_type_first(e, column, &rule, rule.from && (rule.is_encoded || !from) ? rule.from : from);
-	if (table->schema.version)
+	if (table->schema.version) {
 		table_change(table, "new column", column->name);
+		step_added(e, column, from);
+	}
+	return index;
+}
+
+int column_expect(struct debezium *d, struct event *e, struct span source_name, const struct bq_type *type)
+{
+	struct table *table = e->table;
+	size_t steps = table->steps->len;
+	int index = column_add(d, e, source_name, NULL);
+
+	/* The schema change has a step of its own, which says more. */
+	table->steps->at[steps] = '\0';
+	table->steps->len = steps;
+	if (index >= 0 && type && !table->more[index].is_fixed) {
+		type_keep(table->arena, type, &table->columns[index].type);
+		table->columns[index].is_provisional = true;
+		table->columns[index].is_inferred = false;
+	}
 	return index;
 }
 
@@ -187,7 +218,7 @@ bool column_may_change(const struct debezium *d, const struct table *table, int 
 	return d->options->schema_changes == SCHEMA_ADD && !table->more[column].is_fixed;
 }
 
-static void column_tell(struct event *e, const struct column *column)
+static void column_tell(struct event *e, const struct column *column, const struct bq_type *before)
 {
 	struct text *out = text_new(4096);
 
@@ -195,6 +226,12 @@ static void column_tell(struct event *e, const struct column *column)
 	text_add(out, " is now ");
 	bq_type_print(out, &column->type);
 	table_change(e->table, "column", text_span(out));
+	text_clear(out);
+	if (before)
+		bq_type_print(out, before);
+	text_add(out, before ? " -> " : "first value, ");
+	bq_type_print(out, &column->type);
+	table_step(e->table, column->name, out->at, before ? "widened" : "made so");
 	text_free(out);
 }
 
@@ -203,11 +240,15 @@ void column_settle(struct event *e, int column, const struct bq_type *type)
 {
 	struct column *c = &e->table->columns[column];
 
+	bool was_so = bq_type_equal(&c->type, type) && !c->is_inferred;
+
 	c->is_provisional = false;
 	e->table->type_version++;
 	type_keep(e->table->arena, type, &c->type);
-	if ((size_t)column < e->table->told_count)
-		column_tell(e, c);
+	if ((size_t)column < e->table->told_count && !was_so)
+		column_tell(e, c, NULL);
+	else if (was_so) /* as a schema change had said: nothing to tell, but to remember */
+		e->table->is_quietly_changed = true;
 }
 
 void column_widen(struct event *e, int column, const struct bq_type *seen, bool value_fits)
@@ -215,12 +256,14 @@ void column_widen(struct event *e, int column, const struct bq_type *seen, bool 
 	struct column *c = &e->table->columns[column];
 	struct bq_type wide = c->type;
 
+	struct bq_type before = c->type;
+
 	if (!bq_type_widen(&wide, seen, value_fits))
 		return;
 	e->table->type_version++;
 	type_keep(e->table->arena, &wide, &c->type);
 	if ((size_t)column < e->table->told_count)
-		column_tell(e, c);
+		column_tell(e, c, &before);
 }
 
 /* A schema block says how a column is written: the column's type follows as far as it may. */

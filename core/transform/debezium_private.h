@@ -108,6 +108,7 @@ enum reading value_text(const struct value *value, struct arena *arena, struct s
 struct block_row { /* the fields of one struct */
 	size_t count;
 	struct source_field *fields;
+	struct span *defaults;  /* of each field as JSON, or empty */
 };
 
 struct block {
@@ -193,6 +194,9 @@ struct table {
 	const char *collision;          /* with whom, in words */
 	size_t told_count;              /* columns that the newest schema in a batch has */
 	struct text *why;               /* what changed since the last batch_add_change; empty: nothing */
+	struct text *steps;             /* the same by columns, for the timeline: JSON without its brackets */
+	struct text *fills;             /* values of new columns for older rows, until a record of it is written */
+	bool is_quietly_changed;        /* something that no timeline needs */
 	uint32_t history_version;
 	struct shape *shapes[SHAPES_MAX]; /* newest first */
 };
@@ -314,6 +318,16 @@ bool event_learn_block(struct debezium *d, struct event *e, const struct value *
 bool flattened_apply(struct debezium *d, struct event *e);
 bool schema_change_apply(struct debezium *d, struct event *e);
 void empty_apply(struct debezium *d, struct event *e);
+/* fills.c: columns that first appear with a default. */
+int column_add_filled(struct debezium *d, struct event *e, const struct source_field *field, struct span default_json);
+/* In front of a record of e->table: what older rows have in columns that came with it. */
+void fills_put(struct debezium *d, struct event *e);
+/* schema_alter.c: MySQL's DDL, checked against tableChanges, to columns and to what becomes of older rows. */
+void ddl_apply(struct debezium *d, struct event *e, struct span ddl);
+/* A record of the filtered message that carries a schema change of e->table; NULL: the batch is full of such. */
+struct record *schema_record(struct debezium *d, struct event *e, enum operation operation);
+/* Takes one name of a tableChanges id, "\"db\".\"table\"", as tables are known: db.table. */
+bool schema_name_take(struct span *rest, struct arena *arena, struct span *out, size_t *out_parts);
 bool is_smt_field(struct span name);
 
 /* connector.c */
@@ -326,7 +340,11 @@ struct table *table_restore(struct debezium *d, const struct table_schema *schem
 void table_free(struct table *table);
 void table_note(struct event *e, unsigned note, const char *code, const char *text);
 void table_change(struct table *table, const char *what, struct span name); /* "new column", phone */
+/* For the timeline: what changed at the source, and what became of it here. `column` may be empty. */
+void table_step(struct table *table, struct span column, const char *change, const char *did);
 void table_flush(struct debezium *d, struct event *e);
+/* A table that an earlier event has made known, by its source's names; NULL: none. */
+struct table *table_known(struct debezium *d, struct event *e, struct span db, struct span name);
 void table_sync(struct table *table);
 bool name_is_fine(struct span name);
 struct span source_name(struct arena *arena, struct span db, struct span schema, struct span table);
@@ -342,6 +360,8 @@ void column_tell_case(struct event *e, int column, struct span source_name);
 void column_settle(struct event *e, int column, const struct bq_type *type);
 void column_adopt(struct debezium *d, struct event *e, int column, const struct source_type *from);
 void columns_of_rule(struct debezium *d, struct event *e);
+/* A column that a schema change tells of; its type is a guess that the first value settles. */
+int column_expect(struct debezium *d, struct event *e, struct span source_name, const struct bq_type *type);
 
 /* shape.c, row.c */
 struct shape *shape_compile(struct debezium *d, struct event *e, uint32_t object); /* NULL: refused */

@@ -154,6 +154,7 @@ static void record_fill(struct debezium *d, struct event *e, struct record *reco
 static void write_key_change(struct debezium *d, struct event *e, const struct row *row, struct span json,
                              const struct row_key *key, const struct row_key *old_key)
 {
+	fills_put(d, e);
 	struct record *old = record_add(e, OP_DELETE, 0, old_key);
 	struct record *new;
 
@@ -172,6 +173,7 @@ static void write_plain(struct debezium *d, struct event *e, const struct row *r
 	               key_of_attribute(d, e, "__debezium.oldkey", &old_key) && !span_equal(old_key, key->key);
 
 	table_flush(d, e);
+	fills_put(d, e);
 	struct record *record = record_add(e, event_operation(e), has_old ? 1 : 0, key);
 
 	if (has_old)

@@ -33,7 +33,7 @@ static bool part_take(struct span *rest, struct arena *arena, struct span *out)
 }
 
 /* "db"."table" to db.table, as tables are known. */
-static bool name_take(struct span *rest, struct arena *arena, struct span *out, size_t *out_parts)
+bool schema_name_take(struct span *rest, struct arena *arena, struct span *out, size_t *out_parts)
 {
 	struct span parts[3] = { NOTHING, NOTHING, NOTHING };
 	size_t count = 0;
@@ -47,21 +47,35 @@ static bool name_take(struct span *rest, struct arena *arena, struct span *out, 
 	return true;
 }
 
-static void table_drop(struct debezium *d, struct event *e, struct table *table)
+struct record *schema_record(struct debezium *d, struct event *e, enum operation operation)
 {
 	size_t message = (size_t)(e->message - e->batch->messages);
 
-	if (!table || table->is_collided || e->batch->record_count >= 2 * message + BATCH_RECORDS_SPARE)
-		return;
-	e->table = table;
+	if (e->batch->record_count >= 2 * message + BATCH_RECORDS_SPARE)
+		return NULL;
 	table_flush(d, e);
 	struct record *record = batch_add_record(e->batch, e->message);
 
 	position_pack(&e->position, record->position);
-	record->table = table->number;
-	record->operation = OP_DROP;
+	record->table = e->table->number;
+	record->operation = operation;
 	record->timestamp_ms = e->timestamp_ms;
-	if (d->wants_proto)
+	return record;
+}
+
+static void table_drop(struct debezium *d, struct event *e, struct table *table)
+{
+	struct record *record;
+
+	if (!table || table->is_collided)
+		return;
+	e->table = table;
+	if (table->is_met) { /* a table of a snapshot that begins anew is dropped before it is met */
+		table_change(table, "dropped", NOTHING);
+		table_step(table, NOTHING, "dropped", "kept readable until it is made again");
+	}
+	record = schema_record(d, e, OP_DROP);
+	if (record && d->wants_proto)
 		record->proto = record_proto(e, record, NULL, NULL);
 }
 
@@ -108,7 +122,7 @@ static void ddl_drop(struct debezium *d, struct event *e, struct span ddl)
 		word_take(&ddl, "exists");
 	word_take(&ddl, ""); /* white space */
 	value_text(&e->fields[FIELD_DB], e->batch->arena, &database);
-	for (size_t i = 0; i < DROPS_MAX && name_take(&ddl, e->batch->arena, &name, &parts); i++) {
+	for (size_t i = 0; i < DROPS_MAX && schema_name_take(&ddl, e->batch->arena, &name, &parts); i++) {
 		if (is_database) {
 			database_drop(d, e, name);
 			return;
@@ -139,10 +153,19 @@ static bool changes_drop(struct debezium *d, struct event *e, const struct value
 		if (!id || !json_is(doc, id, JSON_STRING) || count >= DROPS_MAX)
 			continue;
 		text = json_text(doc, id, e->batch->arena);
-		if (name_take(&text, e->batch->arena, &name, &parts))
+		if (schema_name_take(&text, e->batch->arena, &name, &parts))
 			table_drop(d, e, table_lookup(d, name));
 	}
 	return count > 0;
+}
+
+/* Only their DDL is read, and only their log has all schema changes in the order of rows. */
+static bool is_mysql(const struct event *e)
+{
+	const struct value *connector = &e->fields[FIELD_CONNECTOR];
+
+	return value_is(connector, JSON_STRING) && (span_is(json_raw(connector->doc, connector->token), "mysql") ||
+	                                            span_is(json_raw(connector->doc, connector->token), "mariadb"));
 }
 
 /* A filtered message whatever it holds; one whose position cannot be read drops nothing. */
@@ -166,9 +189,12 @@ bool schema_change_apply(struct debezium *d, struct event *e)
 		e->message->refusal = NULL;
 		return true;
 	}
-	if (!changes_drop(d, e, &e->top[FIELD_TABLE_CHANGES]) &&
-	    value_text(&e->top[FIELD_DDL], e->batch->arena, &ddl) == READ_OK)
+	bool has_ddl = value_text(&e->top[FIELD_DDL], e->batch->arena, &ddl) == READ_OK;
+
+	if (!changes_drop(d, e, &e->top[FIELD_TABLE_CHANGES]) && has_ddl)
 		ddl_drop(d, e, ddl);
+	if (has_ddl && is_mysql(e))
+		ddl_apply(d, e, ddl);
 	e->message->table = TABLE_NONE;
 	return true;
 }

@@ -63,12 +63,12 @@ static bool shape_take_block(struct debezium *d, struct event *e, bool is_first)
 
 	for (size_t i = 0; row && i < row->count; i++) {
 		const struct source_field *field = &row->fields[i];
-		int column = is_skipped(e, field->name) ? MEMBER_SKIPPED : column_find(e->table, field->name);
+		int column = column_find(e->table, field->name);
 
 		if (column >= 0)
 			column_adopt(d, e, column, &field->type);
-		else if (column != MEMBER_SKIPPED && !is_skipped(e, field->name) && may_add(d, is_first) &&
-		         column_add(d, e, field->name, &field->type) < 0)
+		else if (!is_skipped(e, field->name) && may_add(d, is_first) &&
+		         column_add_filled(d, e, field, is_first ? NOTHING : row->defaults[i]) < 0)
 			return false;
 	}
 	return true;

@@ -5,9 +5,13 @@
  */
 #include "transform/debezium_private.h"
 
+#include "base/clean.h"
 #include "base/hash.h"
 
 #include <stdlib.h>
+
+#define STEPS_BYTES_MAX (64u << 10)
+#define STEP_BYTES_MAX 4096
 
 static void slot_put(struct debezium *d, const struct table *table)
 {
@@ -56,6 +60,7 @@ static struct table *table_add(struct debezium *d, struct span source)
 	table->arena = arena_new(4096);
 	table->type_version = 1;
 	table->why = text_new(1024);
+	table->steps = text_new(STEPS_BYTES_MAX);
 	table->number = (uint32_t)d->table_count;
 	table->schema.source = arena_copy(table->arena, source);
 	table->hash = hash_bytes(source);
@@ -70,6 +75,8 @@ void table_free(struct table *table)
 		return;
 	table_forget_shapes(table);
 	text_free(table->why);
+	text_free(table->steps);
+	text_free(table->fills);
 	arena_free(table->arena);
 	free(table->columns);
 	free(table->more);
@@ -119,6 +126,17 @@ void table_change(struct table *table, const char *what, struct span name)
 	}
 }
 
+/* What does not fit any more is left out whole. */
+void table_step(struct table *table, struct span column, const char *change, const char *did)
+{
+	OWNED(text) step = text_new(STEP_BYTES_MAX);
+
+	if (text_add(step, table->steps->len ? ",{\"column\":" : "{\"column\":") && json_quote(step, column) &&
+	    text_add(step, ",\"change\":") && json_quote(step, span_of(change)) && text_add(step, ",\"did\":") &&
+	    json_quote(step, span_of(did)) && text_add_char(step, '}'))
+		text_add_span(table->steps, text_span(step));
+}
+
 void table_note(struct event *e, unsigned note, const char *code, const char *text)
 {
 	struct table *table = e->table;
@@ -146,13 +164,19 @@ void table_flush(struct debezium *d, struct event *e)
 			table_change(table, "source's log", NOTHING);
 		}
 	}
-	if (!table->why->len)
+	if (!table->why->len && !table->is_quietly_changed)
 		return;
+	table->is_quietly_changed = false;
 	table->schema.version++;
 	table->told_count = table->schema.count;
 	table_sync(table);
-	batch_add_change(e->batch, table->number, &table->schema, table->why->at);
+	struct schema_change *change = batch_add_change(e->batch, table->number, &table->schema, table->why->at);
+
+	change->message = (uint32_t)(e->message - e->batch->messages);
+	if (table->steps->len)
+		change->steps = arena_printf(e->batch->arena, "[%s]", table->steps->at);
 	text_clear(table->why);
+	text_clear(table->steps);
 }
 
 struct place_name {
@@ -171,6 +195,18 @@ static void table_meet(struct debezium *d, struct event *e, struct table *table,
 	if (!table->schema.version || table->is_collided)
 		table_choose_name(d, e, table);
 	columns_of_rule(d, e);
+}
+
+struct table *table_known(struct debezium *d, struct event *e, struct span db, struct span name)
+{
+	struct place_name place = { db, NOTHING, name };
+	struct table *table = table_lookup(d, source_name(e->batch->arena, db, NOTHING, name));
+
+	if (!table || table->is_collided)
+		return NULL;
+	if (!table->is_met)
+		table_meet(d, e, table, &place);
+	return table;
 }
 
 static bool table_make(struct debezium *d, struct event *e, const struct place_name *place, struct span source)

@@ -17,6 +17,7 @@ while not os.path.isdir(os.path.join(ROOT, "tests", "e2e")):
 sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
 import json
 
+import mysql
 import weir
 
 CRASH_BUILD = os.path.join(ROOT, "build", "crash")
@@ -55,6 +56,20 @@ def two_tables():
     for i in range(25):
         events += [weir.event({"id": i, "name": "n%d" % i, "n": i}, table=t, lsn=100 + i) for t in ("t", "other")]
     return events + [weir.event(None, {"id": i}, table="t", lsn=200 + i) for i in range(0, 25, 4)]
+
+
+def altered():
+    """Columns that are filled and renamed between the rows; the first schema change comes last."""
+    log = mysql.Log()
+    log.tables["t"] = [("id", "int", False), ("a", "int", True)]
+    for i in range(12):
+        log.insert("t", id=i, a=i)
+    log.ddl("alter table t change a b int", "t", [("id", "int", False), ("b", "int", True)])
+    for i in range(3, 9):
+        log.update("t", {"id": i, "b": i}, id=i, b=-i)
+    log.ddl("alter table t change b c int, add n varchar(5) default 'x'", "t", [("id", "int", False), ("c", "int", True), ("n", "varchar(5)", True)])
+    log.insert("t", id=20, c=20, n=None)
+    return "".join(line + "\n" for line in log.lines[:12] + log.lines[13:] + log.lines[12:13])
 
 
 SCHEMA = {"t": {"primary_key": ["id"], "columns": {"id": {"bigquery": "INT64"}, "name": {"bigquery": "STRING"}, "n": {"bigquery": "INT64"}}}}
@@ -147,6 +162,21 @@ class Paused(Scenario):
         return super().command(home, words, env)
 
 
+class Altered(Scenario):
+    """All but the last line first, and then that one, which changes the schema behind a later change."""
+
+    def prepare(self, home):
+        super().prepare(home)
+        home.write("schema.json", "{}")
+        home.write("feed.jsonl", "".join(self.lines.splitlines(True)[:-1]))
+
+    def command(self, home, words, env):
+        if words[-1] == "more":
+            home.write("feed.jsonl", self.lines)
+            words = ("run",)
+        return super().command(home, words, env)
+
+
 def scenarios():
     keyed = weir.feed(history(), weir.id_key)
     other = [weir.event({"id": i, "v": i}, table="t", schema="a", lsn=10 + i) for i in range(5)]
@@ -165,6 +195,8 @@ def scenarios():
                replicationMode="upsert", changeLogDataset=None),
         Paused("paused table", weir.feed(two_tables(), weir.id_key),
                commands=(("run",), ("pause", "job", "t"), ("run", "more"), ("resume", "job", "t"), ("run",))),
+        Altered("altered", altered(), commands=(("run",), ("run", "more"))),
+        Altered("altered upsert", altered(), commands=(("run",), ("run", "more")), replicationMode="upsert", changeLogDataset=None),
         Parked("parked", weir.feed(other, weir.id_key), commands=(("run",), ("run", "apart"))),
     ]
 

@@ -98,11 +98,11 @@ def test_pg_library_with_schema_blocks_upsert():
 
 
 def test_mariadb_shop_with_schema_changes():
-    check("mariadb-shop", "merge", leave_ddl=True)
+    check("mariadb-shop", "merge")
 
 
 def test_mariadb_shop_with_schema_changes_upsert():
-    check("mariadb-shop", "upsert", leave_ddl=True)
+    check("mariadb-shop", "upsert")
 
 
 def test_poison_each_line_has_its_outcome():

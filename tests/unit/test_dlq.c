@@ -971,13 +971,15 @@ static void timeline_and_notes_are_kept_once(void **state)
 	const struct column columns[] = { { .name = SPAN("id"), .source_name = SPAN("id"), .key_ordinal = 1 } };
 	const struct table_schema schema = { .version = 2, .count = 1, .columns = columns };
 	const struct message *by = message_at(place, 5, SPAN("{}"), NULL);
+	const struct schema_change added = { .schema = &schema, .why = "new column id", .steps = "[{\"column\":\"id\"}]" };
+	const struct schema_change dropped = { .why = "dropped" };
 	char *json;
 
 	for (int i = 0; i < 2; i++) {
-		assert_true(dlq_schema_changed(place->dlq, "shop.orders", &schema, "new column id", by, &err));
+		assert_true(dlq_schema_changed(place->dlq, "shop.orders", &added, by, &err));
 		assert_true(dlq_note(place->dlq, "shop.orders", SPAN("until"), "stored_as_null", 6, "values outside", &err));
 	}
-	assert_true(dlq_schema_changed(place->dlq, "shop.orders", NULL, "dropped", NULL, &err));
+	assert_true(dlq_schema_changed(place->dlq, "shop.orders", &dropped, NULL, &err));
 	json = dlq_timeline_json(place->dlq, "shop.orders", &err);
 	json_decref(place->lines);
 	assert_non_null(place->lines = json_loads(json, 0, NULL));
@@ -988,6 +990,8 @@ static void timeline_and_notes_are_kept_once(void **state)
 	assert_int_equal(json_array_size(member(place, 0, "columns")), 1);
 	assert_int_equal(json_integer_value(json_object_get(member(place, 0, "source"), "offset")), 5);
 	assert_true(json_is_null(member(place, 1, "source")));
+	assert_int_equal(json_array_size(member(place, 0, "steps")), 1);
+	assert_int_equal(json_array_size(member(place, 1, "steps")), 0);
 
 	json = dlq_notes_json(place->dlq, "shop.orders", &err);
 	json_decref(place->lines);

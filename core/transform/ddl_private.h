@@ -1,0 +1,50 @@
+/* Tokens of DDL, for its reader. */
+#ifndef WEIR_TRANSFORM_DDL_PRIVATE_H
+#define WEIR_TRANSFORM_DDL_PRIVATE_H
+
+#include "transform/ddl.h"
+
+enum ddl_token_kind {
+	DDL_END,
+	DDL_WORD,   /* a keyword or a bare name */
+	DDL_NAME,   /* `name` */
+	DDL_TEXT,   /* 'text', and "text", which is a name where one is expected */
+	DDL_BLOB,   /* x'4D', b'101', 0x4D: raw bytes */
+	DDL_NUMBER,
+	DDL_SIGN,   /* one character */
+	DDL_BROKEN, /* a quote or a comment without its end */
+};
+
+struct ddl_token {
+	enum ddl_token_kind kind;
+	struct span text;         /* without quotes and escapes */
+	const char *begin, *end;  /* as it stands in the statement */
+};
+
+struct ddl_scan {
+	struct arena *arena;
+	const char *at, *end;
+	bool is_executable;       /* inside of a comment that is code */
+	struct ddl_token now;
+};
+
+void ddl_scan_begin(struct ddl_scan *scan, struct span text, struct arena *arena);
+void ddl_next(struct ddl_scan *scan);
+
+/* Without regard to case; `word` is in lower case. */
+bool ddl_word_is(struct span text, const char *word);
+bool ddl_is_word(const struct ddl_scan *scan, const char *word);
+bool ddl_is_sign(const struct ddl_scan *scan, char sign);
+/* Goes on behind the word or sign, if it is there. */
+bool ddl_take_word(struct ddl_scan *scan, const char *word);
+bool ddl_take_sign(struct ddl_scan *scan, char sign);
+bool ddl_take_name(struct ddl_scan *scan, struct span *out);
+/* Behind the parenthesis that belongs to the one that stands here. */
+void ddl_skip_parentheses(struct ddl_scan *scan);
+/* Nothing more belongs to this clause: a comma, a closing parenthesis, a semicolon or the end. */
+bool ddl_is_clause_end(const struct ddl_scan *scan);
+
+/* ddl_column.c: type and attributes of a column. */
+bool ddl_read_column(struct ddl_scan *scan, struct ddl_column *out);
+
+#endif

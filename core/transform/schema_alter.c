@@ -1,0 +1,426 @@
+/*
+ * ALTER TABLE in mid-stream: columns are made and renamed before the first row
+ * that has them, and a record at the statement's position says what becomes of
+ * the rows below it, for MySQL sends none of them again.
+ */
+#include "transform/debezium_private.h"
+
+#include "base/clean.h"
+#include "transform/ddl_private.h"
+#include "transform/ddl_value.h"
+
+#define WORDS_BYTES_MAX 1024
+#define RECORD_BYTES_MAX (1u << 20)
+
+struct altering {
+	struct debezium *d;
+	struct event *e;
+	const struct ddl *ddl;
+	uint32_t listed;           /* token of the table's columns in tableChanges; 0: not listed */
+	struct text *moves, *sets; /* members of the record */
+	bool is_told;              /* something for the timeline */
+};
+
+/*
+ * What tableChanges says
+ */
+
+static uint32_t member_of(const struct json_doc *doc, uint32_t object, const char *name, int kind)
+{
+	uint32_t token = json_is(doc, object, JSON_OBJECT) ? json_member(doc, object, span_of(name)) : 0;
+
+	return token && json_is(doc, token, kind) ? token : 0;
+}
+
+static bool change_is_of(struct event *e, uint32_t change, struct span source)
+{
+	uint32_t id = member_of(e->doc, change, "id", JSON_STRING);
+	struct span text, name;
+	size_t parts;
+
+	if (!id)
+		return false;
+	text = json_text(e->doc, id, e->batch->arena);
+	return schema_name_take(&text, e->batch->arena, &name, &parts) && span_equal(name, source);
+}
+
+/* The columns that the table has behind the statement. */
+static uint32_t columns_listed(struct event *e, struct span source)
+{
+	uint32_t changes = e->top[FIELD_TABLE_CHANGES].token, end = e->doc->tokens[changes].next;
+
+	for (uint32_t at = changes + 1; at < end; at = e->doc->tokens[at].next) {
+		uint32_t table = change_is_of(e, at, source) ? member_of(e->doc, at, "table", JSON_OBJECT) : 0;
+
+		if (table)
+			return member_of(e->doc, table, "columns", JSON_ARRAY);
+	}
+	return 0;
+}
+
+static uint32_t column_listed(const struct altering *a, struct span name)
+{
+	const struct json_doc *doc = a->e->doc;
+
+	for (uint32_t at = a->listed + 1; at < doc->tokens[a->listed].next; at = doc->tokens[at].next) {
+		uint32_t token = member_of(doc, at, "name", JSON_STRING);
+
+		if (token && span_same_word(json_text(doc, token, a->e->batch->arena), name))
+			return at;
+	}
+	return 0;
+}
+
+static bool is_type_listed(const struct altering *a, uint32_t listed, const struct ddl_column *column)
+{
+	uint32_t token = member_of(a->e->doc, listed, "typeName", JSON_STRING);
+	struct span name = token ? json_text(a->e->doc, token, a->e->batch->arena) : column->type;
+
+	return name.len >= column->type.len && span_same_word(span_make(name.at, column->type.len), column->type);
+}
+
+/* Does another clause take the name away again, or bring it? */
+static bool is_touched_twice(const struct altering *a, const struct ddl_clause *one, struct span name)
+{
+	for (const struct ddl_clause *clause = a->ddl->clauses; clause; clause = clause->next) {
+		if (clause != one && clause->verb != DDL_OTHER && clause->verb != DDL_RENAME_TABLE &&
+		    (span_same_word(clause->name, name) || span_same_word(clause->new_name, name)))
+			return true;
+	}
+	return false;
+}
+
+/* NULL: the clause and tableChanges say the same of it. */
+static const char *clause_doubt(const struct altering *a, const struct ddl_clause *clause)
+{
+	bool has_new = clause->verb == DDL_CHANGE || clause->verb == DDL_RENAME;
+	struct span name = has_new ? clause->new_name : clause->name;
+	bool is_defined = clause->verb == DDL_ADD || clause->verb == DDL_CHANGE || clause->verb == DDL_MODIFY;
+	uint32_t listed;
+
+	if (clause->verb == DDL_OTHER || clause->verb == DDL_RENAME_TABLE || is_touched_twice(a, clause, name))
+		return NULL;
+	listed = column_listed(a, name);
+	if (clause->verb == DDL_DROP)
+		return listed ? "tableChanges still lists" : NULL;
+	if (!listed)
+		return clause->is_conditional ? NULL : "tableChanges does not list";
+	return !is_defined || is_type_listed(a, listed, &clause->column) ? NULL : "tableChanges has another type of";
+}
+
+static bool statement_check(struct altering *a, struct text *out_why)
+{
+	if (!a->listed)
+		return text_add(out_why, "tableChanges does not list the table"), false;
+	for (const struct ddl_clause *c = a->ddl->clauses; c; c = c->next) {
+		const char *doubt = clause_doubt(a, c);
+		bool has_new = c->verb == DDL_CHANGE || c->verb == DDL_RENAME;
+
+		if (!doubt)
+			continue;
+		text_add_format(out_why, "%s ", doubt);
+		text_add_span(out_why, has_new ? c->new_name : c->name);
+		return false;
+	}
+	return true;
+}
+
+/*
+ * What becomes of it
+ */
+
+static void step_put(struct altering *a, struct span column, struct text *change, const char *did)
+{
+	table_step(a->e->table, column, change->at, did);
+	a->is_told = true;
+}
+
+static bool member_add(struct text *out, struct span name, struct span json)
+{
+	return text_add(out, out->len ? "," : "") && json_quote(out, name) && text_add_char(out, ':') &&
+	       text_add_span(out, json);
+}
+
+static bool may_add(const struct altering *a, struct text *did)
+{
+	static const char *const words[] = { [SCHEMA_REJECT] = "nothing, schemaChanges is reject",
+		                             [SCHEMA_IGNORE] = "nothing, schemaChanges is ignore" };
+
+	if (a->d->options->schema_changes == SCHEMA_ADD)
+		return true;
+	text_add(did, words[a->d->options->schema_changes]);
+	return false;
+}
+
+/* As tableChanges has it: whether a TIMESTAMP without a word may be NULL is the server's setting. */
+static void nullness_read(const struct altering *a, uint32_t listed, struct ddl_column *column)
+{
+	uint32_t token = json_is(a->e->doc, listed, JSON_OBJECT) ? json_member(a->e->doc, listed, SPAN("optional")) : 0;
+
+	if (token && (json_is(a->e->doc, token, JSON_TRUE) || json_is(a->e->doc, token, JSON_FALSE)))
+		column->is_not_null = json_is(a->e->doc, token, JSON_FALSE);
+}
+
+/* The column of that name, made if it is new. Below 0: it may not be, or cannot. */
+static int column_make(struct altering *a, const struct ddl_column *defined, struct span name, int like, struct text *did)
+{
+	struct table *table = a->e->table;
+	int column = column_find(table, name);
+	struct bq_type type;
+	bool has_type;
+
+	if (column < 0 && !may_add(a, did))
+		return column;
+	has_type = defined && ddl_column_type(defined, a->e->block != NULL, a->e->batch->arena, &type);
+	if (like >= 0 && (!has_type || table->columns[like].is_inferred)) {
+		type = table->columns[like].type;
+		has_type = true;
+	}
+	/* It was there before, and comes back with another type: it holds both. */
+	if (column >= 0) {
+		if (has_type && column_may_change(a->d, table, column))
+			column_widen(a->e, column, &type, !table->columns[column].is_wide);
+		return column;
+	}
+	column = column_expect(a->d, a->e, name, has_type ? &type : NULL);
+	if (column < 0)
+		text_add(did, "nothing, the column cannot be made");
+	return column;
+}
+
+static void did_fill(struct text *did, struct span json, bool was_known)
+{
+	if (span_is(json, "null")) {
+		text_add(did, was_known ? ", rows before it are NULL" : "");
+		return;
+	}
+	text_add(did, ", rows before it have ");
+	text_add_span(did, json.len > 80 ? span_make(json.at, 80) : json);
+}
+
+/* The statement's own time, by the source's clock. */
+static int64_t statement_ms(const struct altering *a)
+{
+	uint64_t ms;
+
+	return value_uint(&a->e->fields[FIELD_TS_MS], &ms) == READ_OK && ms <= INT64_MAX ? (int64_t)ms : a->e->timestamp_ms;
+}
+
+static void add_apply(struct altering *a, const struct ddl_clause *clause, struct text *change, struct text *did)
+{
+	struct ddl_column column = clause->column;
+	struct table *table = a->e->table;
+	bool was_known = column_find(table, clause->name) >= 0;
+	const char *why = NULL;
+	struct span json;
+	int at;
+
+	text_add(change, "added, ");
+	text_add_span(change, column.definition);
+	if (clause->is_conditional && was_known) {
+		text_add(did, "nothing, the column is known");
+		return;
+	}
+	at = column_make(a, &column, clause->name, -1, did);
+	if (at < 0)
+		return;
+	nullness_read(a, column_listed(a, clause->name), &column);
+	text_add(did, was_known ? "column was there" : "added ");
+	if (!was_known)
+		bq_type_print(did, &table->columns[at].type);
+	if (!ddl_column_fill(&column, &table->columns[at].type, statement_ms(a), a->e->batch->arena, &json, &why)) {
+		text_add_format(did, ", rows before it are NULL: %s", why);
+		json = SPAN("null");
+	} else {
+		did_fill(did, json, was_known);
+	}
+	member_add(a->sets, table->columns[at].name, json);
+}
+
+static void drop_apply(struct altering *a, const struct ddl_clause *clause, struct text *change, struct text *did)
+{
+	text_add(change, "dropped");
+	text_add(did, column_find(a->e->table, clause->name) < 0 ? "nothing, it was never seen"
+	                                                          : "kept, NULL in rows from now on");
+}
+
+/* The key goes on under the new name. */
+static void key_move(struct table *table, int from, int to)
+{
+	if (!table->columns[from].key_ordinal || table->columns[to].key_ordinal)
+		return;
+	table->keys[table->columns[from].key_ordinal - 1] = (uint16_t)to;
+	table->columns[to].key_ordinal = table->columns[from].key_ordinal;
+	table->columns[from].key_ordinal = 0;
+	table->columns[to].type = table->columns[from].type;
+	table->columns[to].is_provisional = false;
+	table->key_version++;
+	table_sync(table);
+	table_change(table, "key column", table->columns[to].name);
+}
+
+static void move_apply(struct altering *a, const struct ddl_clause *clause, struct text *change, struct text *did)
+{
+	const struct ddl_column *defined = clause->verb == DDL_CHANGE ? &clause->column : NULL;
+	OWNED(text) name = text_new(8 * NAME_BYTES_MAX);
+	unsigned changes;
+	struct table *table = a->e->table;
+	int from = column_find(table, clause->name), to;
+
+	text_add(change, "renamed from ");
+	text_add_span(change, clause->name);
+	to = column_make(a, defined, clause->new_name, from, did);
+	if (to < 0)
+		return;
+	if (to == from) {
+		text_add(did, "nothing, names have no case here");
+		return;
+	}
+	json_quote(name, table->columns[to].name);
+	member_add(a->moves, from < 0 ? name_at_destination(NAME_COLUMN, clause->name, a->e->batch->arena, &changes) : table->columns[from].name,
+	           text_span(name));
+	if (from >= 0)
+		key_move(table, from, to);
+	text_add(did, from < 0 ? "nothing yet, no value of it was seen" : "values carried over");
+}
+
+static void modify_apply(struct altering *a, const struct ddl_clause *clause, struct text *change, struct text *did)
+{
+	int at = column_find(a->e->table, clause->name);
+	struct bq_type type;
+
+	text_add(change, "now ");
+	text_add_span(change, clause->column.definition);
+	if (at < 0)
+		text_add(did, "nothing, it was never seen");
+	else if (a->e->block && ddl_column_type(&clause->column, true, a->e->batch->arena, &type) &&
+	         !bq_type_equal(&type, &a->e->table->columns[at].type))
+		text_add(did, "nothing yet, the next value widens it");
+	else
+		text_add(did, "nothing, it fits");
+}
+
+static void (*const appliers[])(struct altering *, const struct ddl_clause *, struct text *change, struct text *did) = {
+	[DDL_ADD] = add_apply,       [DDL_DROP] = drop_apply,     [DDL_CHANGE] = move_apply, [DDL_MODIFY] = modify_apply,
+	[DDL_RENAME] = move_apply,   [DDL_RENAME_TABLE] = NULL,   [DDL_OTHER] = NULL,
+};
+
+/* CHANGE a a .. is MODIFY a .. */
+static void (*applier_of(const struct ddl_clause *clause))(struct altering *, const struct ddl_clause *, struct text *,
+                                                           struct text *)
+{
+	bool is_same = clause->verb == DDL_CHANGE && span_equal(clause->name, clause->new_name);
+
+	return is_same ? modify_apply : appliers[clause->verb];
+}
+
+static void clause_apply(struct altering *a, const struct ddl_clause *clause)
+{
+	OWNED(text) change = text_new(WORDS_BYTES_MAX + 4 * NAME_BYTES_MAX);
+	OWNED(text) did = text_new(WORDS_BYTES_MAX);
+	bool has_new = clause->verb == DDL_CHANGE || clause->verb == DDL_RENAME;
+
+	if (!applier_of(clause))
+		return;
+	applier_of(clause)(a, clause, change, did);
+	step_put(a, has_new ? clause->new_name : clause->name, change, did->at);
+}
+
+static void record_put(struct altering *a)
+{
+	struct event *e = a->e;
+	struct record *record;
+
+	if (!a->moves->len && !a->sets->len)
+		return;
+	record = schema_record(a->d, e, OP_ALTER);
+	if (!record)
+		return;
+	record->full_record = span_of(arena_printf(e->batch->arena, "{\"move\":{%s},\"set\":{%s},\"fill\":{}}", a->moves->at,
+	                                           a->sets->at));
+	if (a->d->wants_proto)
+		record->proto = record_proto(e, record, NULL, NULL);
+}
+
+static void statement_tell(struct event *e, struct span ddl, const char *did)
+{
+	OWNED(text) change = text_new(WORDS_BYTES_MAX);
+
+	text_add_span(change, ddl.len < WORDS_BYTES_MAX - 1 ? ddl : span_make(ddl.at, WORDS_BYTES_MAX - 1));
+	table_step(e->table, NOTHING, change->at, did);
+	table_change(e->table, "schema change that is not applied", NOTHING);
+}
+
+static void alter_run(struct altering *a, struct span ddl)
+{
+	OWNED(text) why = text_new(WORDS_BYTES_MAX);
+
+	text_add(why, "nothing: ");
+	if (!statement_check(a, why)) {
+		statement_tell(a->e, ddl, why->at);
+		return;
+	}
+	for (const struct ddl_clause *c = a->ddl->clauses; c; c = c->next)
+		clause_apply(a, c);
+	if (a->is_told)
+		table_change(a->e->table, "altered", NOTHING);
+	record_put(a);
+}
+
+static bool concerns_columns(const struct ddl *ddl)
+{
+	for (const struct ddl_clause *c = ddl->clauses; c; c = c->next) {
+		if (c->verb != DDL_OTHER)
+			return true;
+	}
+	return false;
+}
+
+static void alter_apply(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database, struct span text)
+{
+	struct altering a = { .d = d, .e = e, .ddl = ddl };
+
+	e->table = table_known(d, e, ddl->db.len ? ddl->db : database, ddl->table);
+	if (!e->table || !concerns_columns(ddl))
+		return;
+	a.listed = columns_listed(e, e->table->schema.source);
+	a.moves = text_new(RECORD_BYTES_MAX);
+	a.sets = text_new(RECORD_BYTES_MAX);
+	alter_run(&a, text);
+	table_flush(d, e);
+	text_free(a.moves);
+	text_free(a.sets);
+}
+
+/* Whichever known tables tableChanges names: they have changed in a way that could not be read. */
+static void unread_tell(struct debezium *d, struct event *e, struct span ddl, const char *why)
+{
+	uint32_t changes = e->top[FIELD_TABLE_CHANGES].token, end = e->doc->tokens[changes].next;
+
+	for (uint32_t at = changes + 1; at < end; at = e->doc->tokens[at].next) {
+		for (size_t i = 0; i < d->table_count; i++) {
+			e->table = d->tables[i];
+			if (e->table->is_collided || !change_is_of(e, at, e->table->schema.source))
+				continue;
+			statement_tell(e, ddl, arena_printf(e->batch->arena, "nothing: %s", why));
+			table_flush(d, e);
+		}
+	}
+}
+
+void ddl_apply(struct debezium *d, struct event *e, struct span text)
+{
+	struct span database = NOTHING;
+	const char *why = "";
+	struct ddl ddl;
+
+	value_text(&e->fields[FIELD_DB], e->batch->arena, &database);
+	if (!ddl_read(text, e->batch->arena, &ddl, &why))
+		unread_tell(d, e, text, why);
+	else if (ddl.kind == DDL_ALTER_TABLE)
+		alter_apply(d, e, &ddl, database, text);
+	/* A column that could not be made is no fault of the message. */
+	e->message->fate = MESSAGE_FILTERED;
+	e->message->refusal = NULL;
+	e->table = NULL;
+}

@@ -1,0 +1,255 @@
+"""Schema changes in mid-stream: the replica holds what the source's table holds, also in rows that were not touched since."""
+import json
+import random
+
+import mysql
+import weir
+
+ID = ("id", "int", False)
+
+
+def replicate(home, text, mode="merge", **parameters):
+    home.write("feed.jsonl", text)
+    if mode == "upsert":
+        parameters["changeLogDataset"] = None
+    result = home.replicate("feed.jsonl", replicationMode=mode, **parameters)
+    assert result["dead_lettered"] == 0 and result["balanced"], result
+    if mode == "merge":
+        home.verify()
+    return result
+
+
+def both(text, check, **parameters):
+    """In both modes; and in merge mode row by row too, with a merge behind each batch of one message, and made anew."""
+    for mode in ("merge", "upsert"):
+        with weir.Home() as home:
+            replicate(home, text, mode, **parameters)
+            check(home)
+            if mode == "merge":
+                assert home.run("merge", "shop", "--rebuild", *sorted({r[0] for r in home.sql("select table_name from _weir_replica")})[:1]).code == 0
+                check(home)
+    with weir.Home() as home:
+        lines = text.splitlines(True)
+        for i in range(1, len(lines) + 1, 2):
+            replicate(home, "".join(lines[:i + 1]), **parameters)
+        check(home)
+
+
+def steps(home, table="shop.t"):
+    """(column, change, did) of the timeline, oldest first."""
+    rows = [r for r in home.run("tables", "--schema", "--json").lines if r["table"] == table]
+    return [(s["column"], s["change"], s["did"]) for r in rows for t in r["timeline"] for s in t["steps"]]
+
+
+def step_of(home, column, table="shop.t"):
+    return [s for s in steps(home, table) if s[0] == column][-1]
+
+
+def rows_are(home, columns, want, table="t"):
+    got = home.sql("select %s from `%s` order by 1" % (columns, table))
+    assert got == want, (got, want)
+
+
+# DDL of the column, what rows before it have, and the type that Debezium sends.
+FILLS = [
+    ("varchar(9) not null default 'it''s'", "it's"), ("varchar(9)", None), ("varchar(9) not null", ""), ("char(4) default 'ab  '", "ab"),
+    ("int not null", 0), ("int default -7", -7), ("int default '12'", 12), ("tinyint(1) default true", 1), ("bigint default (5)", 5),
+    ("enum('x','y') not null", "x"), ("enum('x','y') default 'y'", "y"), ("enum('x','y')", None),
+    ("decimal(6,2) not null", "0"), ("decimal(6,2) default 1.50", "1.5"), ("decimal(6,2) default '-3.25'", "-3.25"),
+    ("date not null", "1970-01-01"), ("date default '0000-00-00'", None), ("date default '2024-02-29'", "2024-02-29"),
+    ("datetime not null default '2020-01-02 03:04:05'", "2020-01-02T03:04:05"), ("datetime not null", "1970-01-01T00:00:00"),
+    ("timestamp default '2020-01-02 03:04:05'", "2020-01-02 03:04:05+00"), ("time not null", "00:00:00"), ("time default '10:20:30'", "10:20:30"),
+    ("double default 2.5", 2.5), ("double not null", 0.0), ("year not null", 0), ("bit(1) default b'1'", 1), ("bit(1) not null", 0),
+    ("binary(3) default x'4D'", b"M\0\0"), ("varbinary(5) not null", b""), ("text not null", ""), ("json", None),
+    ("varchar(40) default (uuid())", None), ("int as (id + 1)", None), ("datetime default now()", None),
+    ("varchar(9) /*! not null */ default 'q' comment 'not null, default 1'", "q"),
+]
+
+
+def test_rows_before_an_added_column_have_its_default():
+    log = mysql.Log()
+    log.tables["t"] = [ID]
+    log.insert("t", id=1)
+    columns = [ID]
+    for i, (definition, _) in enumerate(FILLS):
+        is_null = "not null" not in definition.split("comment")[0]
+        columns = columns + [("c%d" % i, definition, is_null)]
+        log.ddl("ALTER TABLE `t` ADD COLUMN `c%d` %s" % (i, definition), "t", columns)
+    log.insert("t", id=2)
+
+    def check(home):
+        got = home.sql("select * from t where id = 1")
+        names = [c[1] for c in home.sql("pragma table_info(t)")]
+        row = dict(zip(names, got[0]))
+        wrong = [(FILLS[i][0], row["c%d" % i], want) for i, (_, want) in enumerate(FILLS) if row["c%d" % i] != want]
+        assert not wrong, wrong
+
+    both(log.text(), check)
+
+
+def test_without_schema_blocks_dates_are_numbers_as_in_the_rows():
+    log = mysql.Log(has_blocks=False)
+    log.tables["t"] = [ID]
+    log.insert("t", id=1)
+    log.ddl("alter table t add d date not null default '2020-01-01', add dt datetime default '2020-01-01 00:00:01', add n decimal(5,2) default 1.5", "t",
+            [ID, ("d", "date", False), ("dt", "datetime", True), ("n", "decimal(5,2)", True)])
+    log.insert("t", id=2, d=18262, dt=1577836801000, n="1.50")
+    both(log.text(), lambda home: rows_are(home, "id, d, dt, n", [(1, 18262, 1577836801000, "1.50"), (2, 18262, 1577836801000, "1.50")]))
+
+
+def test_values_go_with_a_renamed_column():
+    log = mysql.Log()
+    log.tables["t"] = [ID, ("a", "int", True), ("b", "varchar(9)", True)]
+    log.insert("t", id=1, a=10, b="x")
+    log.insert("t", id=2, a=20, b="y")
+    log.insert("t", id=3, a=30, b="z")
+    # Both at once: each takes the other's name. Then one of them becomes text under a third name.
+    log.ddl("alter table t change a b int, change b a varchar(9)", "t", [ID, ("b", "int", True), ("a", "varchar(9)", True)])
+    log.update("t", {"id": 2, "b": 20, "a": "y"}, id=2, b=21, a="Y")
+    log.ddl("ALTER TABLE t RENAME COLUMN b TO n, ADD b date default '2020-01-01' AFTER id", "t",
+            [ID, ("b", "date", True), ("n", "int", True), ("a", "varchar(9)", True)])
+    log.update("t", {"id": 3, "b": None, "n": 30, "a": "z"}, id=3, b=None, n=33, a="z")
+
+    def check(home):
+        rows_are(home, "id, a, n", [(1, "x", 10), (2, "Y", 21), (3, "z", 33)])
+        assert [r[0] for r in home.sql("select b from t order by id")] == ["2020-01-01", "2020-01-01", None]
+        assert ("n", "renamed from b", "values carried over") in steps(home), steps(home)
+
+    both(log.text(), check)
+
+
+def test_a_renamed_key_column_keeps_its_rows():
+    log = mysql.Log()
+    log.tables["t"] = [ID, ("v", "int", True)]
+    log.insert("t", id=1, v=1)
+    log.insert("t", id=2, v=2)
+    log.ddl("alter table t change column id number int not null", "t", [("number", "int", False), ("v", "int", True)])
+    log.update("t", {"number": 2, "v": 2}, key=("number",), number=2, v=22)
+    log.insert("t", key=("number",), number=3, v=3)
+    both(log.text(), lambda home: rows_are(home, "number, v", [(1, 1), (2, 22), (3, 3)]))
+
+
+def test_a_dropped_column_that_comes_back_has_nothing_of_before():
+    log = mysql.Log()
+    log.tables["t"] = [ID, ("x", "int", True)]
+    for i in (1, 2, 3):
+        log.insert("t", id=i, x=i)
+    log.ddl("alter table t drop column x", "t", [ID])
+    log.insert("t", id=4)
+
+    def kept(home):
+        rows_are(home, "id, x", [(1, 1), (2, 2), (3, 3), (4, None)])
+        assert step_of(home, "x")[1:] == ("dropped", "kept, NULL in rows from now on")
+
+    both(log.text(), kept)
+    log.ddl("alter table t add x varchar(5) default 'old'", "t", [ID, ("x", "varchar(5)", True)])
+    log.insert("t", id=5, x="new")
+    both(log.text(), lambda home: rows_are(home, "id, x", [(1, "old"), (2, "old"), (3, "old"), (4, "old"), (5, "new")]))
+
+
+def test_a_table_made_again_has_nothing_of_before():
+    log = mysql.Log()
+    log.tables["t"] = [ID, ("x", "int", True)]
+    log.insert("t", id=1, x=1)
+    log.ddl("alter table t add y int default 5", "t", [ID, ("x", "int", True), ("y", "int", True)])
+    log.ddl("DROP TABLE `t`", "t", kind="DROP")
+    log.ddl("create table t (id int primary key, x int)", "t", [ID, ("x", "int", True)], kind="CREATE")
+    log.insert("t", id=2, x=2)
+    both(log.text(), lambda home: rows_are(home, "id, x, y", [(2, 2, None)]))
+
+
+def test_what_cannot_be_read_is_shown_and_changes_nothing():
+    log = mysql.Log()
+    log.tables["t"] = [ID]
+    log.insert("t", id=1)
+    log.ddl("alter table t add column `never ends", "t")
+    log.ddl("alter table t add ghost int default 3", "t")
+    log.ddl("alter table t add odd int default 3", "t", [ID, ("odd", "varchar(3)", True)])
+    log.ddl("alter table t add unlisted int default 3", "t", lists=False)
+    log.ddl("alter table t add key k (id), engine=InnoDB", "t")
+    log.insert("t", id=2)
+
+    def check(home):
+        assert [c[1] for c in home.sql("pragma table_info(t)")][:2] != ["id", "ghost"]
+        said = [s for s in steps(home) if s[0] == ""]
+        assert [s[1].split("add ")[1] for s in said] == ["column `never ends", "ghost int default 3", "odd int default 3", "unlisted int default 3"], said
+        assert [s[2] for s in said] == ["nothing: a quote or comment has no end", "nothing: tableChanges does not list ghost",
+                                        "nothing: tableChanges has another type of odd", "nothing: tableChanges does not list the table"], said
+
+    both(log.text(), check)
+
+
+def test_schema_changes_that_are_refused_leave_rows_alone():
+    log = mysql.Log()
+    log.tables["t"] = [ID, ("a", "int", True)]
+    log.insert("t", id=1, a=1)
+    log.ddl("alter table t add b int default 3, change a c int", "t", [ID, ("b", "int", True), ("c", "int", True)])
+    with weir.Home() as home:
+        replicate(home, log.text(), schemaChanges="reject")
+        rows_are(home, "id, a", [(1, 1)])
+        assert step_of(home, "b")[2] == step_of(home, "c")[2] == "nothing, schemaChanges is reject"
+
+
+def test_a_default_in_the_schema_block_fills_older_rows():
+    """Without schema-change messages: PostgreSQL's rows that were there before the column."""
+    def event(row, lsn, columns):
+        fields = [dict({"field": c, "type": t, "optional": True}, **d) for c, t, d in columns]
+        block = {"type": "struct", "fields": [{"field": side, "type": "struct", "fields": fields} for side in ("before", "after")]}
+        return {"schema": block, "payload": weir.event(row, lsn=lsn)}
+
+    old = [("id", "int32", {})]
+    new = old + [("n", "int32", {"default": 7}), ("s", "string", {"default": "é\""}), ("d", "int32", {"default": 18262, "name": "io.debezium.time.Date"}),
+                 ("u", "string", {})]
+    events = [event({"id": 1}, 100, old), event({"id": 2}, 101, old), event({"id": 3, "n": 1, "s": None, "d": None, "u": "u"}, 110, new),
+              # one that was written before the column was added, and comes late
+              event({"id": 4}, 102, old)]
+    lines = "".join(json.dumps({"id": str(i), "key": json.dumps({"id": e["payload"]["after"]["id"]}), "data": e}) + "\n" for i, e in enumerate(events))
+
+    def check(home):
+        filled = (7, "é\"", "2020-01-01", None)
+        rows_are(home, "id, n, s, d, u", [(1, *filled), (2, *filled), (3, 1, None, None, "u"), (4, *filled)])
+        assert step_of(home, "n")[2] == "added INT64, rows before it have 7", steps(home)
+
+    both(lines, check)
+
+
+def test_rows_in_any_order_are_changed_by_all_that_came_after_them():
+    rng = random.Random(weir.first_seed())
+    for _ in range(4):
+        log = mysql.Log()
+        log.tables["t"] = [ID, ("a", "int", True)]
+        parts, name = [[]], "a"
+        for i in range(12):
+            start = len(log.lines)
+            log.insert("t", id=i, **{name: i})
+            parts[-1] += log.lines[start:]
+            if i in (3, 6, 9):
+                other = {"a": "b", "b": "c", "c": "a"}[name]
+                columns = [ID, (other, "int", True)] + [("k%d" % j, "int", False) for j in range(3, i + 1, 3)]
+                log.ddl("alter table t change %s %s int, add k%d int not null default %d" % (name, other, i, i), "t", columns)
+                parts.append([log.lines[-1]])
+                name = other
+                parts.append([])
+        ddl = [p[0] for p in parts[1::2]]
+        events = [line for part in parts[0::2] for line in part]
+        rng.shuffle(events)
+        cut = sorted(rng.sample(range(1, len(events) + 1), 3))  # a table that was never seen has no columns to change
+        pieces = [events[:cut[0]], [ddl[0]], events[cut[0]:cut[1]], [ddl[1]], events[cut[1]:cut[2]], [ddl[2]], events[cut[2]:]]
+        with weir.Home() as home:
+            replicate(home, "".join(line + "\n" for p in pieces for line in p))
+            got = home.sql("select id, %s, k3, k6, k9 from t order by id" % name)
+            assert got == [(i, i, 3 if i <= 3 else None, 6 if i <= 6 else None, 9 if i <= 9 else None) for i in range(12)], got
+
+
+def test_a_schema_change_that_comes_behind_a_later_one():
+    log = mysql.Log()
+    log.tables["t"] = [ID, ("a", "int", True)]
+    log.insert("t", id=1, a=1)
+    log.ddl("alter table t change a b int", "t", [ID, ("b", "int", True)])
+    log.ddl("alter table t change b c int, add n int default 4", "t", [ID, ("c", "int", True), ("n", "int", True)])
+    log.insert("t", id=2, c=2, n=None)
+    row, first, second, last = log.lines
+    with weir.Home() as home:
+        for lines in ((row, second), (row, second, last), (row, second, last, first)):
+            replicate(home, "".join(line + "\n" for line in lines))
+        rows_are(home, "id, c, n", [(1, 1, 4), (2, 2, None)])
