@@ -65,15 +65,28 @@ bool placeholder_is_text(const struct json_doc *doc, uint32_t token, struct span
 	return text_is(text, placeholder, arena) || text_is_object(text, placeholder);
 }
 
+/* 95, and 95.0 where the elements are no whole numbers. */
+static bool is_code(struct span number, unsigned char code)
+{
+	unsigned found = 0;
+
+	if (number.len > 2 && memcmp(number.at + number.len - 2, ".0", 2) == 0)
+		number.len -= 2;
+	for (size_t i = 0; i < number.len; i++) {
+		if (number.at[i] < '0' || number.at[i] > '9' || found > 255)
+			return false;
+		found = found * 10 + (unsigned)(number.at[i] - '0');
+	}
+	return number.len && found == code;
+}
+
 static bool is_codes(const struct json_doc *doc, uint32_t array, struct span placeholder)
 {
 	size_t i = 0;
 
 	for (uint32_t t = array + 1; t < doc->tokens[array].next; t = doc->tokens[t].next, i++) {
-		int64_t code;
-
-		if (i == placeholder.len || !json_is(doc, t, JSON_NUMBER) || !json_int64(doc, t, &code) ||
-		    code != (unsigned char)placeholder.at[i])
+		if (i == placeholder.len || !json_is(doc, t, JSON_NUMBER) ||
+		    !is_code(json_raw(doc, t), (unsigned char)placeholder.at[i]))
 			return false;
 	}
 	return i == placeholder.len;

@@ -47,13 +47,24 @@ static bool key_add(struct debezium *d, struct event *e, struct span name)
 	return true;
 }
 
+/* The topic router's mark (__dbz__physicalTableIdentifier, __dbz__sourceIdentifier): it keeps the keys of tables apart that
+ * share a topic. Here the source block tells the table. */
+static bool is_routers(struct span name)
+{
+	static const char head[] = "__dbz__";
+
+	return name.len >= sizeof(head) - 1 && memcmp(name.at, head, sizeof(head) - 1) == 0;
+}
+
 static bool key_add_members(struct debezium *d, struct event *e)
 {
 	const struct json_doc *doc = &d->key_doc;
 	uint32_t end = doc->tokens[e->key_object].next;
 
 	for (uint32_t at = e->key_object + 1; at < end; at = doc->tokens[at + 1].next) {
-		if (!key_add(d, e, json_text(doc, at, e->batch->arena)))
+		struct span name = json_text(doc, at, e->batch->arena);
+
+		if (!is_routers(name) && !key_add(d, e, name))
 			return false;
 	}
 	return true;
@@ -148,9 +159,13 @@ static bool key_names_match(const struct debezium *d, const struct event *e)
 	uint32_t end = doc->tokens[e->key_object].next;
 	size_t count = 0;
 
-	for (uint32_t at = e->key_object + 1; at < end; at = doc->tokens[at + 1].next, count++) {
-		int column = column_find(e->table, json_text(doc, at, e->batch->arena));
+	for (uint32_t at = e->key_object + 1; at < end; at = doc->tokens[at + 1].next) {
+		struct span name = json_text(doc, at, e->batch->arena);
+		int column = column_find(e->table, name);
 
+		if (is_routers(name))
+			continue;
+		count++;
 		if (column < 0 || !e->table->columns[column].key_ordinal)
 			return false;
 	}
