@@ -389,6 +389,7 @@ bool key_has_changed(struct debezium *d, struct event *e, const struct row *befo
 bool key_of_attribute(struct debezium *d, struct event *e, const char *name, struct span *out_key);
 bool message_key(struct debezium *d, struct event *e);
 /* The value of a member of a key's object, by name or else by name without case; 0: there is none. */
+struct span key_column_name(const struct event *e, struct span name); /* of a member of the message key */
 uint32_t key_member(const struct json_doc *doc, uint32_t object, struct arena *arena, struct span name);
 
 /* records.c */

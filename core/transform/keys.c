@@ -62,7 +62,7 @@ static bool key_add_members(struct debezium *d, struct event *e)
 	uint32_t end = doc->tokens[e->key_object].next;
 
 	for (uint32_t at = e->key_object + 1; at < end; at = doc->tokens[at + 1].next) {
-		struct span name = json_text(doc, at, e->batch->arena);
+		struct span name = key_column_name(e, json_text(doc, at, e->batch->arena));
 
 		if (!is_routers(name) && !key_add(d, e, name))
 			return false;
@@ -160,7 +160,7 @@ static bool key_names_match(const struct debezium *d, const struct event *e)
 	size_t count = 0;
 
 	for (uint32_t at = e->key_object + 1; at < end; at = doc->tokens[at + 1].next) {
-		struct span name = json_text(doc, at, e->batch->arena);
+		struct span name = key_column_name(e, json_text(doc, at, e->batch->arena));
 		int column = column_find(e->table, name);
 
 		if (is_routers(name))

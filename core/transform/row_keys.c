@@ -31,6 +31,18 @@ bool message_key(struct debezium *d, struct event *e)
 	return e->has_key;
 }
 
+/* MongoDB's connector calls the key of its messages "id", and the column "_id". */
+struct span key_column_name(const struct event *e, struct span name)
+{
+	bool is_mongodb = e->is_document || !value_is_null(&e->fields[FIELD_ORD]);
+
+	if (!span_is(name, "id"))
+		return name;
+	if (!is_mongodb && (column_find(e->table, name) >= 0 || column_find(e->table, SPAN("_id")) < 0))
+		return name;
+	return SPAN("_id");
+}
+
 uint32_t key_member(const struct json_doc *doc, uint32_t object, struct arena *arena, struct span name)
 {
 	uint32_t end = doc->tokens[object].next, found = 0;
@@ -43,6 +55,8 @@ uint32_t key_member(const struct json_doc *doc, uint32_t object, struct arena *a
 		if (!found && span_same_word(member, name))
 			found = at + 1;
 	}
+	if (!found && span_is(name, "_id")) /* see key_column_name */
+		return json_member(doc, object, SPAN("id"));
 	return found;
 }
 
