@@ -44,13 +44,15 @@ static char *job_path(const struct home *home, const char *name_or_file)
 	return memory_string(name_or_file);
 }
 
-/* The nearest of the registered names is what was meant, mostly; also by a file's name where a job's belongs. */
+/* The nearest of the registered names is what was meant, mostly; also by a file's name where a job's belongs. True: that name
+ * itself is there, of a job that was registered while we looked. */
 static bool job_unknown(const struct home *home, const char *name, struct error *err)
 {
 	json_t *known = job_names(home);
 	const char **names = memory_zalloc((json_array_size(known) + 1) * sizeof(*names));
 	const char *slash = strrchr(name, '/'), *near;
 	char *plain = memory_string(slash ? slash + 1 : name);
+	bool has_come;
 	size_t i;
 	json_t *each;
 
@@ -58,12 +60,14 @@ static bool job_unknown(const struct home *home, const char *name, struct error 
 	json_array_foreach(known, i, each)
 		names[i] = json_string_value(each);
 	near = nearest_word(plain, names, json_array_size(known));
-	fail(err, ERROR_CONFIG, "job_unknown", "there is no job '%.100s'%s%s%s", name, near ? "; did you mean '" : "",
-	     near ? near : "", near ? "'?" : "");
+	has_come = near && strcmp(near, name) == 0;
+	if (!has_come)
+		fail(err, ERROR_CONFIG, "job_unknown", "there is no job '%.100s'%s%s%s", name, near ? "; did you mean '" : "",
+		     near ? near : "", near ? "'?" : "");
 	free(names);
 	free(plain);
 	json_decref(known);
-	return false;
+	return has_come;
 }
 
 bool job_is_registered(const struct home *home, const char *name, struct error *err)
@@ -98,8 +102,7 @@ struct job_options *job_load(const struct home *home, const char *name_or_file, 
 	char *path = job_path(home, name_or_file);
 	struct job_options *options;
 
-	if (is_job_name(name_or_file) && access(path, F_OK) != 0) {
-		job_unknown(home, name_or_file, err);
+	if (is_job_name(name_or_file) && access(path, F_OK) != 0 && !job_unknown(home, name_or_file, err)) {
 		free(path);
 		return NULL;
 	}

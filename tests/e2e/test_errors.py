@@ -359,3 +359,16 @@ def test_verify_says_when_there_was_nothing_to_compare():
         before = sorted(os.listdir(os.path.join(home.state, "warehouse")))
         assert home.run("merge", "shop", "--rebuild").code == 2
         assert sorted(os.listdir(os.path.join(home.state, "warehouse"))) == before
+
+
+def test_a_job_that_is_listed_is_never_said_to_be_unknown():
+    """Between two looks at the folder a job may come: its own name is no answer to "did you mean". A link that leads nowhere
+    is seen by the one look and not by the other, at any time."""
+    with weir.Home() as home:
+        assert home.run("engine", "start").code == 0
+        os.symlink("/nowhere/shop.json", os.path.join(home.state, "jobs", "shop.json"))
+        for words in (("job", "show", "shop"), ("pause", "shop"), ("tables", "--job", "shop")):
+            r = home.run(*words)
+            assert r.code and b"did you mean" not in r.err and b"shop.json" in r.err, (words, r)
+        r = home.run("job", "show", "shpo")
+        assert r.code == 78 and b"there is no job 'shpo'; did you mean 'shop'?" in r.err, r

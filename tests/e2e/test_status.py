@@ -160,6 +160,12 @@ def test_history_adds_up():
         lines = home.run("status", "shop", "--history", "--json").lines
         seconds = next(l for l in lines if l["step_s"] == 1)
         assert sum(seconds["values"]["received"]) == 30 and len(seconds["values"]["received"]) == seconds["count"], lines
+        # For people the same: a row a step, the newest last.
+        paper = home.run("status", "shop", "--history").out.decode().split("\n\n")[0].splitlines()
+        assert re.match(r"job shop: \d+ seconds, in steps of \d+$", paper[0]), paper
+        assert paper[1].split() == ["AGO", "RECEIVED", "WRITTEN", "FILTERED", "LETTERS", "PARKED", "WAITING", "LAG"], paper
+        assert sum(int(row.split()[1]) for row in paper[2:]) == sum(int(row.split()[2]) for row in paper[2:]) == 30, paper
+        assert len(paper) <= 2 + 24 and paper[2].split()[0].endswith("s"), paper
 
 
 def test_a_full_disk_is_what_it_waits_for():

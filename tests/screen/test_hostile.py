@@ -95,7 +95,7 @@ def test_columns_stand_under_their_heads_whatever_the_names_are_made_of():
 
 def test_the_hint_of_what_was_replaced_is_readable():
     with hostile_home() as home, console.console(home, cols=100, rows=30) as t:
-        t.press("g j")
+        t.press(": j o u r n a l Enter")
         t.wait_for("note ")
         text = "\n".join(t.picture().lines)
         for shown in ("note \\x1b]0;owned\\x07", "note \\x1b[2J", "\\u202egnp.exe", "a\\u200bb\\ufeffc", WIDE):

@@ -117,6 +117,8 @@ static void settle(void)
 		did = serve();
 		did |= model_step(console->model, console->now_ms);
 		command_results(console);
+		did |= console->ahead_count > 0;
+		ahead_step(console);
 	}
 }
 

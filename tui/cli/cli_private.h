@@ -46,6 +46,11 @@ struct printer_state {
 /* status.c */
 void print_status(const json_t *object, struct printer_state *state);
 
+/* "850ms", "4s", "3m", "2h", "5d": what fits into six columns. */
+void cli_time_text(double ms, char out[16]);
+/* history.c */
+void print_history(const json_t *series, struct printer_state *state);
+
 /* Why a job stands as it does, below its row; nothing when nothing is wrong. */
 void print_reason(const json_t *job);
 

@@ -27,7 +27,7 @@ static const char *shown_state(const char *state)
 }
 
 /* "850ms", "4s", "3m", "2h", "5d": what fits into six columns. */
-static void time_text(double ms, char out[16])
+void cli_time_text(double ms, char out[16])
 {
 	static const struct {
 		double unit_ms, until_ms;
@@ -47,7 +47,7 @@ static const char *time_cell(const json_t *value, char out[16])
 {
 	snprintf(out, 16, "-");
 	if (json_is_number(value))
-		time_text(json_number_value(value), out);
+		cli_time_text(json_number_value(value), out);
 	return out;
 }
 
@@ -80,8 +80,8 @@ static void print_latency(const json_t *latency)
 
 		if (!leg)
 			continue;
-		time_text(json_number_value(json_object_get(leg, "p50_ms")), p50);
-		time_text(json_number_value(json_object_get(leg, "p99_ms")), p99);
+		cli_time_text(json_number_value(json_object_get(leg, "p50_ms")), p50);
+		cli_time_text(json_number_value(json_object_get(leg, "p99_ms")), p99);
 		text_add_format(line, "%s%s %s/%s", line->len ? ", " : "p50/p99: ", legs[i], p50, p99);
 	}
 	if (!line->len)
@@ -174,15 +174,12 @@ static void print_metric(const json_t *metric, struct printer_state *state)
 
 void print_status(const json_t *object, struct printer_state *state)
 {
-	if (!object && json_is_true(json_object_get(state->args, "history"))) {
-		cli_print_wrapped("no history: it is kept by the engine while it runs, of jobs that something has flowed through", 0);
+	if (json_is_true(json_object_get(state->args, "history"))) {
+		print_history(object, state);
 	} else if (!object) {
 		puts("no jobs");
 	} else if (json_object_get(object, "metric")) {
 		print_metric(object, state);
-	} else if (json_object_get(object, "step_s")) {
-		state->count++;
-		cli_print_json(object);
 	} else {
 		print_status_line(object, state);
 		print_reason(object);

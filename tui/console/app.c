@@ -167,7 +167,7 @@ static void sync_step(struct console *console)
 		console->sync_asked = true;
 		return;
 	}
-	if (console->is_dirty || !model_is_idle(console->model))
+	if (console->is_dirty || console->ahead_count || !model_is_idle(console->model))
 		return;
 	console->has_token = false;
 	len = snprintf(answer, sizeof(answer), "\033]7717;%s\a", console->token);
@@ -287,7 +287,8 @@ static void loop(struct console *console)
 		command_results(console);
 		console->is_dirty |= console->now_us / 1000000 != second;
 		second = console->now_us / 1000000;
-		if (console->is_dirty && (has_keys || console->has_token || console->now_ms >= console->drawn_ms + FRAME_MS))
+		ahead_step(console);
+		if (console->is_dirty && (has_keys || console->has_token || console->is_arriving || console->now_ms >= console->drawn_ms + FRAME_MS))
 			draw(console);
 		sync_step(console);
 	}

@@ -197,6 +197,23 @@ static void line_incomplete(struct console *console, const struct command *comma
 	}
 }
 
+/* `tables shop`, `why shop shop.orders`: what no command of that name takes, its place may. */
+static bool place_takes(struct console *console, const struct words *words)
+{
+	const struct view_ops *place = view_find(word_at(words, 0));
+	OWNED(text) argument = text_new(4096);
+
+	if (!place || words->count < 2)
+		return false;
+	for (size_t i = 1; i < words->count; i++) {
+		if (words->word[i][0] == '-' && words->word[i][1])
+			return false;
+	}
+	rest_text(words, 1, argument);
+	console_go(console, place->name, argument->at);
+	return true;
+}
+
 static void parse_command(struct console *console, const struct words *words, const char *line)
 {
 	struct command_line parsed = { 0 };
@@ -208,12 +225,14 @@ static void parse_command(struct console *console, const struct words *words, co
 		console_say(console, "'%s' is no command; Tab lists them", word_at(words, 0));
 		return;
 	}
-	if (!command_line_parse(command, (int)words->count - taken, words->word + taken, &parsed, &err))
-		line_incomplete(console, command, line, &err);
-	else if (parsed.wants_help)
+	if (!command_line_parse(command, (int)words->count - taken, words->word + taken, &parsed, &err)) {
+		if (taken > 1 || !place_takes(console, words))
+			line_incomplete(console, command, line, &err);
+	} else if (parsed.wants_help) {
 		console_say(console, "%s %s: %s", command->name, command->args, command->help);
-	else
+	} else {
 		run_command(console, &parsed, line);
+	}
 	json_decref(parsed.args);
 }
 

@@ -10,12 +10,20 @@
 #define VIEWS_KEPT 32
 #define MESSAGES_KEPT 200
 #define MESSAGE_BYTES 512
+#define KEYS_AHEAD_MOST 32
 #define FRAME_MS 100 /* at least between two frames that no key asked for */
 
 struct message {
 	int64_t us;
 	bool is_error;
 	char text[MESSAGE_BYTES];
+};
+
+/* A key that waits, and its bytes, which the prompt takes. */
+struct key_ahead {
+	struct key_event event;
+	char raw[32];
+	size_t raw_len;
 };
 
 /* A typed line, split. */
@@ -42,6 +50,13 @@ struct console {
 	size_t view_count, view_at;
 	struct box box;                 /* ops NULL: none */
 	struct sequence pending;        /* keys of a sequence so far */
+
+	struct key_ahead ahead[KEYS_AHEAD_MOST]; /* pressed before the view was there */
+	struct key_ahead ahead_now;     /* the one of them that is done now */
+	size_t ahead_count;
+	bool is_arriving;               /* the view has not had its first answer */
+	bool is_ahead;                  /* ahead_now holds */
+	int64_t arriving_ms;            /* when it was opened */
 
 	char name[64];                  /* of the engine */
 	struct message messages[MESSAGES_KEPT];
@@ -85,6 +100,16 @@ void console_heard(struct console *console, struct span report);
 
 /* keys.c */
 void keys_take(struct console *console, const struct key_event *event);
+void keys_do(struct console *console, const struct key_event *event); /* one that is not kept for later */
+
+/* ahead.c: keys for a view that is not there yet. True: it was kept, or refused. */
+bool ahead_keeps(struct console *console, const struct key_event *event);
+void ahead_view(struct console *console);  /* a view was opened */
+void ahead_drawn(struct console *console); /* its questions have been asked, before model_frame_done */
+void ahead_step(struct console *console);  /* does those whose view is there */
+struct span ahead_raw(const struct console *console); /* bytes of the key that is taken now, typed ahead or not */
+/* Of what changes something; true: it was typed ahead, so it is not done. */
+bool ahead_refuses(struct console *console, const char *what);
 
 /* act.c: actions that are the same everywhere */
 void console_do(struct console *console, enum action_id action, const char *argument);

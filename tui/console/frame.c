@@ -364,5 +364,6 @@ void frame_draw(struct console *console)
 		draw_too_small(console, area, &totals);
 	else
 		draw_whole(console, area, &totals);
+	ahead_drawn(console);
 	model_frame_done(console->model);
 }

@@ -33,8 +33,16 @@ static void unknown_key(struct console *console)
 	console_say(console, "%s means nothing here; ? lists the keys", keys->at);
 }
 
-static void binding_run(struct console *console, const struct binding *binding)
+/* What acts, or puts an act onto the line for an Enter that may have been typed already. */
+static bool is_act(const struct binding *binding)
 {
+	return binding->is_run || binding->action == ACTION_toggle_pause || binding->action == ACTION_step;
+}
+
+static void binding_run(struct console *console, const struct binding *binding, const char *keys)
+{
+	if (is_act(binding) && ahead_refuses(console, keys))
+		return;
 	if (binding->is_run)
 		console_run(console, binding->argument);
 	else
@@ -45,6 +53,7 @@ static void sequence_take(struct console *console, const struct key_event *event
 {
 	const char *table = console_view(console)->ops->table;
 	const struct binding *binding;
+	OWNED(text) keys = text_new(64);
 
 	if (sort_letter(console, event))
 		return;
@@ -61,8 +70,9 @@ static void sequence_take(struct console *console, const struct key_event *event
 	case KEY_FOUND:
 		if (binding->action == ACTION_sort && !binding->is_run && !*binding->argument)
 			return; /* waits for the column's letter */
+		sequence_text(&console->pending, keys);
 		console->pending.count = 0;
-		binding_run(console, binding);
+		binding_run(console, binding, keys->at);
 		return;
 	case KEY_UNKNOWN:
 		unknown_key(console);
@@ -126,6 +136,12 @@ void keys_take(struct console *console, const struct key_event *event)
 	if (is_for_all(console, event))
 		return;
 	console->is_dirty = true;
+	if (!ahead_keeps(console, event))
+		keys_do(console, event);
+}
+
+void keys_do(struct console *console, const struct key_event *event)
+{
 	console->says = false;
 	if (console->is_bare) {
 		bare_take(console, event);

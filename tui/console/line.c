@@ -105,7 +105,7 @@ void line_take(struct console *console, const struct key_event *event)
 	if (event->key.code == KEY_PASTE_) {
 		prompt_insert(console->prompt, event->text);
 	} else {
-		switch (prompt_feed(console->prompt, input_raw(console->input))) {
+		switch (prompt_feed(console->prompt, ahead_raw(console))) {
 		case PROMPT_TAKEN: line_entered(console); return;
 		case PROMPT_LEFT: line_left(console); return;
 		case PROMPT_GOES_ON: break;

@@ -36,6 +36,7 @@ static void stack_push(struct console *console, struct view *view)
 	}
 	console->views[console->view_count++] = view;
 	console->view_at = console->view_count - 1;
+	ahead_view(console);
 	console->is_dirty = true;
 }
 

@@ -254,6 +254,15 @@ void model_sync(struct model *model)
 	model->wants_sync = true;
 }
 
+bool model_is_answered(const struct model *model)
+{
+	for (size_t i = 0; i < model->query_count; i++) {
+		if (model->queries[i]->frame == model->frame && !model->queries[i]->answer.is_known)
+			return false;
+	}
+	return true;
+}
+
 bool model_is_idle(const struct model *model)
 {
 	if (wire_state(model->lanes[LANE_LOOK].wire) == WIRE_GREETING)

@@ -90,6 +90,8 @@ struct reach model_reach(const struct model *model);
 int64_t model_age_ms(const struct model *model, int64_t now_ms);
 /* For KEY_SYNC_: has the engine tell at once what has changed. */
 void model_sync(struct model *model);
+/* Has everything that was asked for since the last model_frame_done had an answer, of whatever age? */
+bool model_is_answered(const struct model *model);
 /* Have all calls that the last frame asked for been answered? For KEY_SYNC_. */
 bool model_is_idle(const struct model *model);
 
