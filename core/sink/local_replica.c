@@ -136,8 +136,12 @@ static bool replica_load(struct replica *replica, struct error *err)
 		return false;
 	if (!is_known)
 		return name_is_free(replica, err);
-	return catalog_columns_read(replica->store, replica->name, PART_TABLE, replica->arena, &replica->schema, err) &&
-	       has_any(replica, "SELECT 1 FROM _weir_deleted WHERE table_name=?1 LIMIT 1", &replica->has_deleted, err) &&
+	if (!catalog_columns_read(replica->store, replica->name, PART_TABLE, replica->arena, &replica->schema, err))
+		return false;
+	/* Columns that were told before a row has told the key: there is no table yet. */
+	if (!replica->schema.key_count)
+		memset(&replica->schema, 0, sizeof(replica->schema));
+	return has_any(replica, "SELECT 1 FROM _weir_deleted WHERE table_name=?1 LIMIT 1", &replica->has_deleted, err) &&
 	       has_any(replica, "SELECT 1 FROM _weir_unavailable WHERE table_name=?1 LIMIT 1", &replica->has_unavailable,
 	               err) &&
 	       replica_alters_read(replica, err);

@@ -201,10 +201,11 @@ static bool table_apply(struct local_sink *sink, struct local_table *table, stru
 	return true;
 }
 
-/* Of a table that was only truncated or dropped yet the key is not known; what that hides must stay hidden. */
+/* Of a table that was only truncated or dropped yet the key is not known, though a file may have told its columns; what that
+ * hides must stay hidden. */
 static bool is_only_hidden(const struct table_schema *schema, const struct record *record)
 {
-	return !schema->count && !record->key.len;
+	return !(schema->notes & NOTE_NO_KEY) && !record->key.len;
 }
 
 /* What was folded so far is below it, or as it will be. Behind a later one it has no effect: without a changelog

@@ -1,89 +1,105 @@
-"""Random small histories of a few tables, as a source database would have lived them, rendered as Debezium sends them.
+"""Random small histories of a few tables, as a source database would have lived them.
 
-A history is a list of changes in the order of the log. `final` replays any valid part of it and gives the rows that the
-source holds at its end; `render` gives the lines of each change. So a failure can be made smaller by leaving changes out."""
+A history is a list of changes in the order of the log, schema changes among them. `final` replays any valid part of it and gives
+the rows that the source holds at its end; `rendering` gives the lines of each change. So a failure can be made smaller by
+leaving changes out. Cells are those of `kinds`."""
 import json
+from decimal import Decimal
 
-GONE = "__debezium_unavailable_value"
-TYPES = {"int": "int64", "str": "string", "bool": "boolean", "float": "double"}
-WIDER = {"int": ("str", "float"), "bool": ("str",), "float": ("str",), "str": ()}
-WORDS = ("a", "", "007", "Zürich", "x\ny", "'q\"", "1e5", "null", "true", "2024-01-01", "\u2028", "😀")
+import sources
+import kinds
+from kinds import Cell, KINDS, plain
+
+# Without schema block or file the reader guesses, by stated rules: only values of which it can be sure.
+BARE = {"int": lambda rng: plain(rng.randrange(-5, 100)), "text": lambda rng: plain(rng.choice(kinds.WORDS) + str(rng.randrange(3))),
+        "bool": lambda rng: (lambda v: Cell(v, int(v)))(rng.random() < 0.5), "float": lambda rng: plain(rng.randrange(-9, 20) + 0.5)}
+BARE_WIDER = {"int": ("text", "float"), "bool": ("text",), "float": ("text",), "text": ()}
+KEYS = ("k1", "K1", "k 2", "3", "\u00e9", "k1 ", "")
+FORMS = ("blocks", "blocks", "bare", "file")
+COLUMNS_MAX = 10
 
 
 class Table:
-    def __init__(self, rng, number, connector):
+    def __init__(self, rng, number, history):
         self.name = "t%d" % number
-        self.key = rng.choice((["id"], ["id"], ["code"], ["id", "part"], []))
-        self.columns = {"id": "int"}
-        if self.key == ["code"]:
-            self.columns = {"code": "str"}
-        if self.key == ["id", "part"]:
-            self.columns["part"] = "str"
-        self.columns["n"] = rng.choice(("int", "bool", "float", "int"))
-        self.columns["s"] = "str"
+        self.key = rng.choice((["id"], ["id"], ["code"], ["id", "part"], ["id", "part", "code"], []))
+        self.columns = {c: self.key_kind(rng, c, history) for c in self.key or ["id"]}
+        for i in range(rng.randrange(1, 6)):
+            self.columns["c%d" % i] = history.random_kind(rng)
         if rng.random() < 0.7:
-            self.columns["big"] = "str"
+            self.columns["big"] = history.text
         # MySQL's rows come whole; so do those of a PostgreSQL table that has no key or REPLICA IDENTITY FULL.
-        self.is_full = connector == "mysql" or not self.key or rng.random() < 0.4
-        self.widens = rng.random() < 0.5
+        self.is_full = not history.connector.has_gone or not self.key or rng.random() < 0.4
         self.rows = {}
         self.made = 0
+        self.widened = set()
+
+    def key_kind(self, rng, column, history):
+        if history.form == "bare" or not self.key:
+            return history.number if column == "id" else history.text
+        if column == "id":
+            return rng.choice(("int16", "int32", "int64"))
+        return rng.choice([k for k in history.connector.kinds if KINDS[k].is_key and k != "bool"])
 
 
 def key_of(table, row):
-    return tuple(row[c] for c in table.key or ["id"])
-
-
-def value(rng, kind):
-    if rng.random() < 0.15:
-        return None
-    return {"int": lambda: rng.randrange(-5, 100), "str": lambda: rng.choice(WORDS) + str(rng.randrange(3)),
-            "bool": lambda: rng.random() < 0.5, "float": lambda: rng.randrange(-9, 20) + 0.5}[kind]()
-
-
-def key_value(rng, kind):
-    return rng.randrange(1, 6) if kind == "int" else rng.choice(("k1", "K1", "k 2", "3", "é"))
+    return tuple(row[c].stored for c in table.key or ["id"])
 
 
 class History:
-    """settings: connector, blocks, no_gone (no placeholders), truncates; tables; changes."""
+    """What a source did and how its connector is set: connector, form of types, envelope or flattened, ...; tables; changes."""
 
-    def __init__(self, rng, has_gone=True, has_truncates=True):
-        self.connector = rng.choice(("postgresql", "mysql"))
-        self.blocks = rng.random() < 0.4
-        self.keys_have_blocks = self.blocks and rng.random() < 0.5
-        self.has_gone, self.has_truncates = has_gone and self.connector == "postgresql", has_truncates
+    def __init__(self, rng, has_gone=True, has_truncates=True, only=None):
+        self.connector = rng.choice([c for c in sources.CONNECTORS if only in (None, c.name)])
+        self.form = rng.choice(FORMS)
+        self.number, self.text = ("int", "text") if self.form == "bare" else ("int32", "string")
+        self.is_flattened = rng.random() < 0.3
+        self.keys_have_blocks = self.form == "blocks" and rng.random() < 0.5
+        self.has_gone = has_gone and self.connector.has_gone
+        # ExtractNewRecordState drops a truncate.
+        self.has_truncates = has_truncates and self.connector.has_truncates and not self.is_flattened
         self.tombstones = rng.random() < 0.5
-        self.tables = [Table(rng, i, self.connector) for i in range(rng.choice((1, 1, 2, 3)))]
-        self.changes = []
-        self.place = [1, 100, 0]
-        self.number = 0
+        self.file_names_types = rng.random() < 0.5
+        self.changes, self.place, self.count = [], [1, 100, 0], 0
+        self.tables = [Table(rng, i, self) for i in range(rng.choice((1, 1, 2, 3)))]
         if rng.random() < 0.4:
             self.snapshot(rng)
         for _ in range(rng.randrange(1, 26)):
             self.step(rng, rng.choice(self.tables))
 
+    def random_kind(self, rng):
+        return rng.choice(list(BARE) if self.form == "bare" else self.connector.kinds)
+
+    def value(self, rng, kind):
+        if rng.random() < 0.15:
+            return None
+        return BARE[kind](rng) if self.form == "bare" else KINDS[kind].make(rng)
+
+    def key_value(self, rng, kind):
+        """Few different ones, so that keys come back."""
+        if kind in ("int", "int16", "int32", "int64"):
+            return plain(rng.randrange(1, 6))
+        return plain(rng.choice(KEYS)) if kind in ("text", "string") else KINDS[kind].make(rng)
+
     def advance(self, rng):
-        """The next place in the log: file, position, row; MySQL rolls its files and packs rows into one event."""
-        if self.connector == "mysql" and rng.random() < 0.1:
+        """The next place in the log: file, position, row; files roll, and some connectors pack rows into one event."""
+        if rng.random() < 0.1:
             self.place = [self.place[0] + 1, 4, 0]
-        elif self.connector == "mysql" and self.changes and rng.random() < 0.3 and not self.changes[-1]["op"] in "rt":
+        elif self.connector.sub_orders and self.changes and rng.random() < 0.3 and self.changes[-1]["op"] not in ("r", "t", "alter"):
             self.place = [self.place[0], self.place[1], self.place[2] + 1]
         else:
-            self.place = [self.place[0], self.place[1] + rng.randrange(1, 90), 0]
+            self.place = [self.place[0], self.place[1] + rng.randrange(2, 90), 0]
 
-    def add(self, op, table, row=None, old=None, gone=()):
-        self.number += 1
+    def add(self, op, table, row=None, old=None, gone=(), alter=None):
+        self.count += 1
         self.changes.append({"op": op, "table": self.tables.index(table), "row": dict(row) if row else None, "old": dict(old) if old else None,
-                             "gone": list(gone), "place": list(self.place), "types": dict(table.columns), "order": self.number})
+                             "gone": list(gone), "place": list(self.place), "types": dict(table.columns), "order": self.count, "alter": alter})
 
     def fresh_row(self, rng, table):
-        row = {}
-        for c, kind in table.columns.items():
-            row[c] = key_value(rng, kind) if c in table.key else value(rng, kind)
+        row = {c: self.key_value(rng, kind) if c in table.key else self.value(rng, kind) for c, kind in table.columns.items()}
         if not table.key:
             table.made += 1
-            row["id"] = table.made  # two equal rows without a key cannot be told apart
+            row["id"] = plain(table.made)  # two equal rows without a key cannot be told apart
         return row
 
     def snapshot(self, rng):
@@ -100,45 +116,59 @@ class History:
         if self.has_truncates and dice < 0.05:
             table.rows.clear()
             return self.add("t", table)
-        if dice < 0.09 and len(table.columns) < 8:
-            table.columns["c%d" % len(table.columns)] = rng.choice(list(TYPES))
-            for row in table.rows.values():
-                row[list(table.columns)[-1]] = None
-        elif dice < 0.13 and table.widens and WIDER[table.columns["n"]]:
-            table.columns["n"] = rng.choice(WIDER[table.columns["n"]])
-            table.widens = False
-            for row in table.rows.values():  # the database converts what it holds
-                row["n"] = self.in_type(row["n"], table.columns["n"])
-        if not table.rows or dice < 0.4:
+        if dice < 0.15:
+            self.alter(rng, table)
+            self.advance(rng)
+        if not table.rows or rng.random() < 0.4:
             row = self.fresh_row(rng, table)
             if key_of(table, row) in table.rows:
                 return self.update(rng, table, key_of(table, row))
             table.rows[key_of(table, row)] = row
             return self.add("c", table, row)
         key = rng.choice(list(table.rows))
-        if dice < 0.58:
+        dice = rng.random()
+        if dice < 0.3:
             return self.add("d", table, None, table.rows.pop(key))
-        if dice < 0.75 and table.key:
+        if dice < 0.55 and table.key:
             return self.move(rng, table, key)
         self.update(rng, table, key)
+
+    def alter(self, rng, table):
+        """One schema change. Without a message of it the reader sees only how the rows are from then on."""
+        how = rng.choice(("add", "add", "widen", "widen", "drop", "reorder"))
+        free = [c for c in table.columns if c not in table.key and c not in ("id", "big")]
+        change = None
+        if how == "add" and len(table.columns) < COLUMNS_MAX and self.form != "file":
+            change = {"how": "add", "column": "c%d" % (100 + self.count), "kind": self.random_kind(rng)}
+        elif how == "widen" and free:
+            column = rng.choice(free)
+            # Once a column: what text 5 has after being 5.0 for a while depends on when each was read.
+            wider = self.wider(table.columns[column]) if column not in table.widened else ()
+            table.widened.add(column)
+            change = {"how": "widen", "column": column, "from": table.columns[column], "kind": rng.choice(wider)} if wider else None
+        elif how == "drop" and len(free) > 1:
+            change = {"how": "drop", "column": rng.choice(free)}
+        elif how == "reorder":
+            change = {"how": "reorder", "order": rng.sample(list(table.columns), len(table.columns))}
+        if change:
+            apply_alter(table.columns, table.rows, change)
+            self.add("alter", table, alter=change)
+
+    def wider(self, kind):
+        if self.form == "bare":
+            return BARE_WIDER[kind]
+        # A schema file has one type a column, and that must read all that was written before.
+        return [k for k in KINDS[kind].wider if self.form == "blocks" or KINDS[kind].node["type"] != "bytes" and k != "string"]
 
     def changed(self, rng, table, old):
         row = dict(old)
         for c, kind in table.columns.items():
-            if c not in (table.key or ["id"]) and (rng.random() < 0.5 or c not in row):
-                row[c] = value(rng, kind)
+            if c not in (table.key or ["id"]) and rng.random() < 0.5:
+                row[c] = self.value(rng, kind)
         gone = []
-        if self.has_gone and "big" in row and row["big"] == old.get("big") and row["big"] is not None and rng.random() < 0.8:
+        if self.has_gone and "big" in row and row["big"] == old["big"] and row["big"] is not None and rng.random() < 0.8:
             gone = ["big"]
         return row, gone
-
-    @staticmethod
-    def in_type(v, kind):
-        if v is None or kind in ("int", "bool"):
-            return v
-        if kind == "float":
-            return float(v)
-        return v if isinstance(v, str) else str(v).lower() if isinstance(v, bool) else str(v)
 
     def update(self, rng, table, key):
         old = table.rows.pop(key)
@@ -150,12 +180,48 @@ class History:
         """A key change: one event, or Debezium's delete and insert that name each other's keys."""
         row, gone = self.changed(rng, table, table.rows[key])
         for c in table.key:
-            row[c] = key_value(rng, table.columns[c])
+            row[c] = self.key_value(rng, table.columns[c])
         if key_of(table, row) in table.rows:
             return
         old = table.rows.pop(key)
         table.rows[key_of(table, row)] = row
-        self.add(rng.choice(("one", "pair")), table, row, old, gone)
+        self.add("pair" if self.is_flattened else rng.choice(("one", "pair")), table, row, old, gone)
+
+
+def converted(cell, old, new):
+    """What the database makes of a value when its column's type changes."""
+    if cell is None or old == new:
+        return cell
+    if new in ("text", "string"):
+        text = str(cell.wire).lower() if isinstance(cell.wire, bool) else str(cell.wire)
+        return plain(text)
+    if new == "float":
+        return plain(float(cell.wire))
+    if new.startswith("decimal_"):
+        scale = int(new.rpartition("_")[2])
+        return Cell(kinds.twos(int(Decimal(cell.stored).scaleb(scale))), cell.stored)
+    return cell
+
+
+def apply_alter(columns, rows, change):
+    """Changes a table's columns in place, and the rows that the source holds."""
+    column = change.get("column")
+    if change["how"] == "add":
+        columns[column] = change["kind"]
+        for row in rows.values():
+            row[column] = None
+    elif change["how"] == "drop":
+        columns.pop(column, None)
+        for row in rows.values():
+            row.pop(column, None)
+    elif change["how"] == "widen":
+        columns[column] = change["kind"]
+        for row in rows.values():
+            row[column] = converted(row.get(column), change["from"], change["kind"])
+    else:
+        for c in change["order"]:
+            if c in columns:
+                columns[c] = columns.pop(c)
 
 
 def is_valid(history, changes):
@@ -171,80 +237,35 @@ def final(history, changes):
         table, rows = history.tables[c["table"]], tables[c["table"]]
         if c["op"] == "t":
             rows.clear()
-            continue
-        old = rows.pop(key_of(table, c["old"]), None) if c["old"] else None
-        if c["old"] and (old is None or any(old[g] is None or old[g] != c["row"][g] for g in c["gone"])):
+        elif c["op"] == "alter":
+            apply_alter({}, rows, c["alter"]) if c["alter"]["how"] != "reorder" else None
+        elif not apply_row(table, rows, c):
             return None
-        if c["row"]:
-            if key_of(table, c["row"]) in rows:
-                return None
-            rows[key_of(table, c["row"])] = c["row"]
     return tables
 
 
-def source_of(history, change, table):
-    file, position, row = change["place"]
-    source = {"connector": history.connector, "name": "srv", "ts_ms": 1700000000000 + position, "db": "shop", "table": table.name,
-              "snapshot": "true" if change["op"] == "r" else "false"}
-    if history.connector == "mysql":
-        return dict(source, server_id=1, gtid=None, file="binlog.%06d" % file, pos=position, row=row)
-    lsn = (file << 32) + position
-    return dict(source, schema="public", txId=position, lsn=lsn, sequence=json.dumps([str(lsn), str(lsn)]))
+def apply_row(table, rows, c):
+    old = rows.pop(key_of(table, c["old"]), None) if c["old"] else None
+    if c["old"] and (old is None or any(old.get(g) is None or old[g] != c["row"][g] for g in c["gone"])):
+        return False
+    if c["row"]:
+        if key_of(table, c["row"]) in rows:
+            return False
+        rows[key_of(table, c["row"])] = dict(c["row"])
+    return True
 
 
-def block_of(table, types):
-    fields = [{"field": c, "type": TYPES[kind], "optional": c not in table.key} for c, kind in types.items()]
-    rows = [{"field": side, "type": "struct", "optional": True, "name": "srv.public.%s.Value" % table.name, "fields": fields} for side in ("before", "after")]
-    source = {"field": "source", "type": "struct", "optional": False, "fields": [{"field": "connector", "type": "string", "optional": False}]}
-    return {"type": "struct", "optional": False, "name": "srv.public.%s.Envelope" % table.name,
-            "fields": rows + [source, {"field": "op", "type": "string", "optional": False}]}
+def file_of_types(history):
+    """The `sourceSchema` of form "file": keys and the last node of each column."""
+    found = {}
+    for number, table in enumerate(history.tables):
+        columns = {}
+        for types in [c["types"] for c in history.changes if c["table"] == number] + [table.columns]:
+            columns.update({c: dict({"debezium": dict(KINDS[k].node, optional=c not in table.key)}, **({"bigquery": KINDS[k].column} if named(history, k) else {}))
+                            for c, k in types.items()})
+        found[table.name] = {"primary_key": table.key, "columns": columns}
+    return json.dumps(found)
 
 
-def key_text(history, table, row):
-    key = {c: row[c] for c in table.key}
-    if not history.keys_have_blocks:
-        return json.dumps(key, ensure_ascii=False)
-    fields = [{"field": c, "type": TYPES[table.columns[c]], "optional": False} for c in table.key]
-    return json.dumps({"schema": {"type": "struct", "optional": False, "fields": fields}, "payload": key}, ensure_ascii=False)
-
-
-def message(history, change, op, before, after, key_row, attrs=None, part=0):
-    table = history.tables[change["table"]]
-    body = {"before": before, "after": after, "source": source_of(history, change, table), "op": op, "ts_ms": 1700000000000}
-    if history.blocks:
-        body = {"schema": block_of(table, change["types"]), "payload": body}
-    line = {"id": "%d.%d" % (change["order"], part)}
-    if table.key and key_row:
-        line["key"] = key_text(history, table, key_row)
-    if attrs:
-        line["attrs"] = attrs
-    return json.dumps(dict(line, data=body), ensure_ascii=False)
-
-
-def tombstone(history, change, key_row, part):
-    table = history.tables[change["table"]]
-    return json.dumps({"id": "%d.%d" % (change["order"], part), "key": key_text(history, table, key_row), "data": None}, ensure_ascii=False)
-
-
-def before_of(table, old):
-    """REPLICA IDENTITY DEFAULT: the key alone, all else null."""
-    return old if table.is_full else {c: v if c in table.key else None for c, v in old.items()}
-
-
-def render(history, change):
-    """[(line, is a row or table event)]"""
-    table, op, row, old = history.tables[change["table"]], change["op"], change["row"], change["old"]
-    shown = {c: GONE if c in change["gone"] else v for c, v in row.items()} if row else None
-    if op in ("t", "c", "r"):
-        return [(message(history, change, op, None, shown, row), True)]
-    before = before_of(table, old)
-    if op == "u":
-        return [(message(history, change, "u", before if table.is_full else None, shown, row), True)]
-    if op == "one":
-        return [(message(history, change, "u", before, shown, row), True)]
-    lines = [(message(history, change, "d", before, None, old, {"__debezium.newkey": key_text(history, table, row)} if op == "pair" else None), True)]
-    if history.tombstones and table.key:
-        lines.append((tombstone(history, change, old, 1), False))
-    if op == "pair":
-        lines.append((message(history, change, "c", None, shown, row, {"__debezium.oldkey": key_text(history, table, old)}, 2), True))
-    return lines
+def named(history, kind):
+    return history.file_names_types and not KINDS[kind].column.startswith(("STRUCT", "ARRAY"))
