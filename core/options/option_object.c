@@ -120,11 +120,15 @@ const struct option_type type_primary_key = {
  * columnTypes: "table.column" to a type, or to {"type","encoding"}. The column is
  * what stands behind the last dot.
  */
-static const char *const encodings[] = { "base64", "hex" };
+static const char *const encodings[] = { "base64", "base64-url-safe", "hex" };
 
 static bool is_encoding(const char *word)
 {
-	return strcmp(word, encodings[0]) == 0 || strcmp(word, encodings[1]) == 0;
+	for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++) {
+		if (strcmp(word, encodings[i]) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* The first member of `object` that is neither `one` nor `two`, or NULL. */
@@ -155,7 +159,7 @@ static json_t *column_type(const char *column, const json_t *value, struct compl
 		                       "INT64, NUMERIC or ARRAY<STRING> is allowed",
 		                       type ? shown(type, room) : json_kind(type_given), shown(column, name));
 	if (encoding && (!json_is_string(encoding) || !is_encoding(json_string_value(encoding))))
-		return complain_inside(complaint, column, "bad_parameter", "%s is no encoding, base64 and hex are",
+		return complain_inside(complaint, column, "bad_parameter", "%s is no encoding, base64, base64-url-safe and hex are",
 		                       json_is_string(encoding) ? shown(json_string_value(encoding), room)
 		                                                : json_kind(encoding));
 	return encoding ? json_pack("{s:s,s:O}", "type", type, "encoding", encoding) : json_string(type);

@@ -46,6 +46,11 @@ const char *source_type_name(const struct source_type *type)
 	return *type->row->name ? type->row->name : type->row->literal;
 }
 
+bool source_type_is_open_decimal(const struct source_type *type)
+{
+	return type->row->read == read_variable_decimal || (type->row->read == read_decimal && type->precision <= 0);
+}
+
 bool source_type_equal(const struct source_type *a, const struct source_type *b)
 {
 	if (a->row != b->row || a->scale != b->scale || a->precision != b->precision || a->length != b->length ||

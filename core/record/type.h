@@ -124,10 +124,12 @@ void type_default(const struct source_type *from, struct arena *arena, struct bq
 bool source_type_read(const struct json_doc *doc, uint32_t node, struct arena *arena, struct source_type *out);
 
 /* A row of the type table by semantic name, or by plain Connect type ("int64"): for configuration.
- * "weir.Any" reads what the JSON kind and the column say (a number in DATE is days, in TIME, DATETIME and
- * TIMESTAMP microseconds); "base64", "base64-url-safe" and "hex" are encodings of BYTES in text. */
+ * "weir.Any" reads what the JSON kind and the column say (a number in DATE is days; in other times nobody tells
+ * its unit); "base64", "base64-url-safe" and "hex" are encodings of BYTES in text. */
 bool source_type_named(const char *name, struct source_type *out);
 const char *source_type_name(const struct source_type *type);
+/* A decimal of which the source names no precision: any number of digits may come. */
+bool source_type_is_open_decimal(const struct source_type *type);
 bool source_type_equal(const struct source_type *a, const struct source_type *b);
 
 /* Without schema: what a value's JSON kind says (engine.md "Without a schema"). null: *is_known false. */

@@ -32,9 +32,13 @@ static enum convert_result reading_run(struct reading *r, uint32_t token, struct
 
 	r->got = (struct bq_type){ .kind = r->from->row->kind };
 	result = r->from->row->read(r, token, out);
-	if (result == CONVERT_MISMATCH || out->kind == CELL_NULL)
+	if (result == CONVERT_MISMATCH || (result == CONVERT_OK && out->kind == CELL_NULL))
 		return result;
+	if (result == CONVERT_OUT_OF_RANGE && r->to->kind == BQ_STRING && !r->to->is_array && reading_beyond(r, token, out))
+		return CONVERT_OK;
 	if (r->got.kind == r->to->kind && r->got.is_array == r->to->is_array)
+		return result;
+	if (out->kind == CELL_NULL)
 		return result;
 	if (result == CONVERT_OK)
 		return reading_coerce(r, out);

@@ -15,6 +15,7 @@
 struct wkb {
 	const unsigned char *at, *end;
 	bool is_little;
+	bool is_off_globe; /* a coordinate that is no longitude, or no latitude */
 	unsigned dimensions;
 	char *text;
 };
@@ -80,6 +81,18 @@ static bool take_head(struct wkb *w, uint32_t *out_shape)
 	return *out_shape >= SHAPE_POINT && *out_shape <= SHAPE_COLLECTION && type < 4000;
 }
 
+static bool is_on_globe(double longitude, double latitude)
+{
+	return longitude >= -180 && longitude <= 180 && latitude >= -90 && latitude <= 90;
+}
+
+static enum convert_result off_globe(struct reading *r, struct cell *out)
+{
+	*out = (struct cell){ .kind = CELL_NULL };
+	return reading_out_of_range(r, "geography_out_of_range",
+	                            "GEOGRAPHY holds longitudes of -180 to 180 and latitudes of -90 to 90");
+}
+
 static bool put_point(struct wkb *w, bool *out_is_empty)
 {
 	double coordinate[4];
@@ -91,6 +104,7 @@ static bool put_point(struct wkb *w, bool *out_is_empty)
 	*out_is_empty = coordinate[0] != coordinate[0]; /* NaN: POINT EMPTY */
 	if (*out_is_empty)
 		return true;
+	w->is_off_globe |= !is_on_globe(coordinate[0], coordinate[1]);
 	w->text = real_print(coordinate[0], w->text);
 	put(w, " ");
 	w->text = real_print(coordinate[1], w->text);
@@ -194,6 +208,11 @@ static bool put_shape(struct wkb *w, unsigned depth, bool is_named)
 	return true;
 }
 
+static bool is_geography(const struct reading *r)
+{
+	return r->to->kind == BQ_GEOGRAPHY && !r->to->is_array;
+}
+
 static enum convert_result wkb_text(struct reading *r, struct span bytes, struct cell *out)
 {
 	char *text = arena_bytes(r->arena, WKT_ROOM(bytes.len));
@@ -202,6 +221,8 @@ static enum convert_result wkb_text(struct reading *r, struct span bytes, struct
 
 	if (!put_shape(&w, 0, true) || w.at != w.end)
 		return reading_mismatch(r, "bytes that are no WKB geometry");
+	if (w.is_off_globe && is_geography(r))
+		return off_globe(r, out);
 	arena_shrink(r->arena, text, WKT_ROOM(bytes.len), (size_t)(w.text - text));
 	*out = (struct cell){ .kind = CELL_TEXT, .text = span_make(text, (size_t)(w.text - text)) };
 	return CONVERT_OK;
@@ -243,13 +264,15 @@ static char *point_word(char *at, struct span word)
 enum convert_result read_point(struct reading *r, uint32_t token, struct cell *out)
 {
 	struct bq_type real = { .kind = BQ_FLOAT64 };
-	bool is_place = r->to->kind == BQ_GEOGRAPHY;
+	bool is_place = is_geography(r);
 	struct cell x, y;
 	char *text, *at;
 	size_t room;
 
 	if (!json_is(r->doc, token, JSON_OBJECT) || !point_part(r, token, "x", &x) || !point_part(r, token, "y", &y))
 		return reading_mismatch(r, "no {x, y} where a point is meant");
+	if (is_place && !is_on_globe(x.real, y.real))
+		return off_globe(r, out);
 	room = cell_json_room(&x) + cell_json_room(&y) + 16;
 	text = at = arena_bytes(r->arena, room);
 	at = point_word(at, is_place ? SPAN("POINT(") : SPAN("{\"x\":"));

@@ -53,6 +53,7 @@ enum convert_result read_array(struct reading *r, uint32_t token, struct cell *o
 enum convert_result read_map(struct reading *r, uint32_t token, struct cell *out);
 enum convert_result read_struct(struct reading *r, uint32_t token, struct cell *out);
 enum convert_result read_object(struct reading *r, uint32_t token, struct cell *out);
+enum convert_result read_members(struct reading *r, uint32_t token, struct cell *out);
 enum convert_result read_point(struct reading *r, uint32_t token, struct cell *out);
 enum convert_result read_geometry(struct reading *r, uint32_t token, struct cell *out);
 
@@ -62,6 +63,8 @@ enum convert_result reading_out_of_range(struct reading *r, const char *code, co
 
 /* Brings a cell of type r->got into r->to, by way of the canonical text where that is exact. */
 enum convert_result reading_coerce(struct reading *r, struct cell *cell);
+/* A fine value that no other column can hold, in a column of text: as the source means it, else as it wrote it. */
+bool reading_beyond(struct reading *r, uint32_t token, struct cell *out);
 /* A value inside the one at hand (an element, a field); `path` is added to a fault's. */
 enum convert_result reading_inside(struct reading *r, const struct source_type *from, const struct bq_type *to,
                                    uint32_t token, struct span path, struct cell *out);

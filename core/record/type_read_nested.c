@@ -57,6 +57,14 @@ static void nest_write(struct reading *r, const struct nest *nest, struct cell *
 	out->text = span_make(text, (size_t)(at - text));
 }
 
+/* A column of JSON gets the text alone: its bytes for BigQuery are a string, not fields. */
+static void nest_is_json(struct reading *r, struct cell *out)
+{
+	out->kind = CELL_TEXT;
+	out->number = 0;
+	r->got = (struct bq_type){ .kind = BQ_JSON };
+}
+
 /* Out of range goes on, so that a clamped whole can be had; the first fault is the one reported. */
 static bool nest_read(struct reading *r, struct nest *nest, size_t i, const struct source_type *from, uint32_t token,
                       struct span path)
@@ -105,7 +113,10 @@ enum convert_result read_array(struct reading *r, uint32_t token, struct cell *o
 			return CONVERT_MISMATCH;
 	}
 	nest_write(r, &nest, out);
-	r->got = (struct bq_type){ .kind = r->to->is_array ? r->to->kind : BQ_JSON, .is_array = r->to->is_array };
+	if (r->to->is_array)
+		r->got = *r->to;
+	else
+		nest_is_json(r, out);
 	return nest.result;
 }
 
@@ -144,7 +155,10 @@ enum convert_result read_struct(struct reading *r, uint32_t token, struct cell *
 	}
 	nest_write(r, &nest, out);
 	out->number = 0;
-	r->got = r->to->kind == BQ_STRUCT ? *r->to : (struct bq_type){ .kind = BQ_JSON };
+	if (r->to->kind == BQ_STRUCT)
+		r->got = *r->to;
+	else
+		nest_is_json(r, out);
 	return nest.result;
 }
 
@@ -163,6 +177,14 @@ enum convert_result read_object(struct reading *r, uint32_t token, struct cell *
 	out->text = text;
 	r->got = (struct bq_type){ .kind = BQ_JSON };
 	return CONVERT_OK;
+}
+
+/* Known structs that are kept as they stand: sparse vectors, circles, lines. */
+enum convert_result read_members(struct reading *r, uint32_t token, struct cell *out)
+{
+	if (!json_is(r->doc, token, JSON_OBJECT))
+		return reading_mismatch(r, "no object where one is meant");
+	return read_object(r, token, out);
 }
 
 enum convert_result read_map(struct reading *r, uint32_t token, struct cell *out)
@@ -197,19 +219,19 @@ enum convert_result read_enum_set(struct reading *r, uint32_t token, struct cell
 	return CONVERT_OK;
 }
 
-/* A number in a column of times: days, else microseconds. */
+/* A number in a DATE is days, as every connector writes them. Of other times nobody tells the unit, and a guess would be
+ * wrong by a factor of a thousand. */
 static enum convert_result any_number(struct reading *r, uint32_t token, struct cell *out)
 {
+	bool is_time = bq_value_group(r->to) == GROUP_TIME && !r->to->is_array;
+
 	if (r->to->kind == BQ_NUMERIC || r->to->kind == BQ_BIGNUMERIC)
 		return reading_decimal_text(r, json_raw(r->doc, token), out);
-	if (bq_value_group(r->to) == GROUP_TIME && r->to->kind != BQ_INTERVAL && !r->to->is_array) {
-		enum convert_result result = reading_integer(r, token, "timestamp_out_of_range", &out->number);
-
-		if (result == CONVERT_MISMATCH)
-			return result;
-		out->kind = CELL_INT;
+	if (is_time && r->to->kind != BQ_DATE)
+		return reading_mismatch(r, "a number whose unit nobody tells where a time is meant");
+	if (is_time) {
 		r->got = *r->to;
-		return reading_time(r, r->to->kind, time_clamp(r->to->kind, &out->number));
+		return read_days(r, token, out);
 	}
 	r->got = (struct bq_type){ .kind = BQ_FLOAT64 };
 	if (r->to->kind == BQ_FLOAT64 || r->doc->tokens[token].flags & JSON_IS_FRACTION)

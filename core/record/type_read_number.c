@@ -133,6 +133,16 @@ bool real_parse_words(struct span text, double *out)
 	return false;
 }
 
+/* Whatever its exponent: no digit in front of it but zeros. */
+static bool is_zero(struct span text)
+{
+	for (size_t i = 0; i < text.len && (text.at[i] | 32) != 'e'; i++) {
+		if (text.at[i] >= '1' && text.at[i] <= '9')
+			return false;
+	}
+	return true;
+}
+
 enum convert_result read_real(struct reading *r, uint32_t token, struct cell *out)
 {
 	struct span text = json_raw(r->doc, token);
@@ -149,6 +159,8 @@ enum convert_result read_real(struct reading *r, uint32_t token, struct cell *ou
 		out->real = copysign(REAL_MOST, out->real);
 		return reading_out_of_range(r, "float_out_of_range", "a number beyond 1.8e308");
 	}
+	if (out->real == 0 && !is_zero(text))
+		return reading_out_of_range(r, "float_out_of_range", "a number so small that FLOAT64 holds it as 0");
 	out->text = *text.at == '-' && out->real == 0 ? SPAN("0") : text;
 	return CONVERT_OK;
 }

@@ -63,17 +63,6 @@ enum convert_result read_days(struct reading *r, uint32_t token, struct cell *ou
 	return result == CONVERT_OK ? reading_time(r, BQ_DATE, time_clamp(BQ_DATE, &out->number)) : result;
 }
 
-/* Nanoseconds are cut as their text would be: toward the past. */
-static bool to_micro(int64_t *number, int64_t unit)
-{
-	int64_t divisor = unit / 1000000;
-
-	if (unit <= 1000000)
-		return !__builtin_mul_overflow(*number, 1000000 / unit, number);
-	*number = *number / divisor - (*number % divisor < 0);
-	return true;
-}
-
 static enum convert_result read_scaled(struct reading *r, uint32_t token, enum bq_kind kind, struct cell *out)
 {
 	enum convert_result result = read_number(r, token, kind, &out->number);
@@ -82,7 +71,7 @@ static enum convert_result read_scaled(struct reading *r, uint32_t token, enum b
 	out->kind = CELL_INT;
 	if (result != CONVERT_OK)
 		return result;
-	if (!to_micro(&number, r->from->row->unit))
+	if (!time_to_micro(&number, r->from->row->unit))
 		number = out->number < 0 ? INT64_MIN : INT64_MAX;
 	out->number = number;
 	return reading_time(r, kind, time_clamp(kind, &out->number));
@@ -112,7 +101,7 @@ enum convert_result read_duration(struct reading *r, uint32_t token, struct cell
 	result = reading_integer(r, token, "interval_out_of_range", &interval.us);
 	if (result == CONVERT_MISMATCH)
 		return result;
-	if (!to_micro(&interval.us, r->from->row->unit))
+	if (!time_to_micro(&interval.us, r->from->row->unit))
 		interval.us = interval.us < 0 ? INT64_MIN : INT64_MAX;
 	fault = interval_clamp(&interval);
 	return reading_interval(r, &interval, fault, out);

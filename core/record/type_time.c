@@ -112,3 +112,13 @@ enum time_fault time_clamp(enum bq_kind kind, int64_t *number)
 	}
 	return TIME_FINE;
 }
+
+bool time_to_micro(int64_t *number, int64_t unit)
+{
+	int64_t divisor = unit / 1000000;
+
+	if (unit <= 1000000)
+		return !__builtin_mul_overflow(*number, 1000000 / unit, number);
+	*number = *number / divisor - (*number % divisor < 0);
+	return true;
+}

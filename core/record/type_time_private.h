@@ -33,6 +33,9 @@ enum time_fault time_parse(enum bq_kind kind, struct span text, int64_t *out);
 bool time_parse_plain(struct span text, int64_t *out_us);
 /* A number into the range of a temporal kind. */
 enum time_fault time_clamp(enum bq_kind kind, int64_t *number);
+/* From `unit` in a second to microseconds; nanoseconds are cut as their text would be, toward the past. False: beyond
+ * 64 bits. */
+bool time_to_micro(int64_t *number, int64_t unit);
 enum convert_result reading_time(struct reading *r, enum bq_kind kind, enum time_fault fault);
 
 struct interval {

@@ -136,8 +136,7 @@ struct column_rule {
 	struct span name;               /* as the source says */
 	const struct source_type *from; /* how it is written, or NULL: each value tells */
 	bool has_type;                  /* the owner chose the column's type */
-	bool is_encoded;                /* `from` (or is_hex) is the owner's word against the schema block's */
-	bool is_hex;                    /* text of hexadecimal digits */
+	bool is_encoded;                /* `from` is the owner's word against the schema block's */
 	struct bq_type type;
 };
 
@@ -167,7 +166,7 @@ bool name_matches(struct span pattern, struct span source, struct span table);
 struct column_more {
 	const struct source_type *from; /* by sourceSchema or columnTypes, or NULL */
 	bool is_fixed;                  /* the owner chose the type: never widened */
-	bool is_encoded, is_hex;
+	bool is_encoded;
 	bool is_case_told;              /* that a second name is this column, but for its case */
 	struct span quoted;             /* "\"name\":" */
 };
@@ -273,7 +272,7 @@ struct debezium {
 	bool wants_proto, wants_json;
 	struct span placeholder;
 	size_t placeholder_base64;      /* its length in that form */
-	struct source_type string, integer, real, boolean; /* plain types, for values that tell their own */
+	struct source_type string, integer, real, boolean, any; /* for values that tell their own */
 	struct json_doc doc, key_doc, attribute_doc, other_doc, document_doc, row_doc;
 	struct block document_block;    /* of the rows that documents become */
 	struct member_order root_orders[ROOT_ORDERS]; /* envelopes, heartbeats, rows... take turns */

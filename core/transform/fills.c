@@ -18,8 +18,6 @@ static struct span default_read(struct debezium *d, struct event *e, int column,
 	struct cell cell;
 	size_t at;
 
-	if (more->is_hex)
-		return NOTHING;
 	if (more->from && more->is_encoded)
 		from = more->from;
 	if (json_parse(&d->other_doc, text, &at) != JSON_FINE ||

@@ -179,8 +179,6 @@ static void member_plan(const struct debezium *d, const struct table *table, str
 	const struct column_more *more = &table->more[member->column];
 
 	member->quick = (struct type_quick){ NULL, 0 };
-	if (more->is_hex)
-		return;
 	if (member->from)
 		member->quick = type_quick(member_from(d, member, more, column), &column->type);
 	else if (!column->is_provisional)

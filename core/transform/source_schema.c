@@ -121,25 +121,26 @@ static bool schema_load(struct source_schema *schema, const char *path, struct e
 	return is_fine;
 }
 
-/* base64 is how Kafka Connect writes bytes, so the plain "bytes" type reads it. */
+/* Encodings are rows of the type table. */
 static bool override_read(struct arena *arena, const struct column_override *from, struct override *out,
                           struct error *err)
 {
-	struct span type = span_of(from->type);
+	struct span column = span_of(from->type);
 
 	out->table = span_of(from->table);
 	out->rule.name = span_of(from->column);
-	out->rule.has_type = type.len > 0;
-	if (type.len && !bq_type_parse(type, arena, &out->rule.type))
+	out->rule.has_type = column.len > 0;
+	if (column.len && !bq_type_parse(column, arena, &out->rule.type))
 		return fail(err, ERROR_CONFIG, "bad_column_type", "columnTypes %s.%s: '%.80s' is no BigQuery type",
 		            from->table, from->column, from->type);
 	out->rule.is_encoded = from->encoding && *from->encoding;
-	out->rule.is_hex = span_is(span_of(from->encoding), "hex");
-	if (span_is(span_of(from->encoding), "base64")) {
-		json_t *node = json_pack("{s:s}", "type", "bytes");
+	if (out->rule.is_encoded) {
+		struct source_type *written = arena_alloc(arena, sizeof(*written));
 
-		out->rule.from = node_read(arena, node);
-		json_decref(node);
+		if (!source_type_named(from->encoding, written))
+			return fail(err, ERROR_BUG, "bad_column_type", "columnTypes %s.%s: nothing reads '%.80s'", from->table,
+			            from->column, from->encoding);
+		out->rule.from = written;
 	}
 	return true;
 }
@@ -222,6 +223,5 @@ bool source_schema_column(const struct source_schema *schema, const struct table
 	if (o->rule.from)
 		out->from = o->rule.from;
 	out->is_encoded = o->rule.is_encoded;
-	out->is_hex = o->rule.is_hex;
 	return true;
 }

@@ -36,37 +36,61 @@ static void count_unrepresentable(struct event *e, int column, const char *what)
 	text_free(type);
 }
 
-/* The column becomes text, and the value stands in it as the source wrote it. */
-static bool value_as_text(struct debezium *d, struct event *e, int column, struct cell *out,
+/* The column becomes text, and the value stands in it exactly: as the source means it, else as it wrote it. */
+static bool value_as_text(struct debezium *d, struct event *e, int column, const struct source_type *from,
+                          const struct json_doc *doc, uint32_t token, struct cell *out,
                           const struct convert_fault *fault)
 {
 	const struct bq_type text = { .kind = BQ_STRING };
+	struct convert_fault again = { 0 };
 
 	if (!column_may_change(d, e->table, column))
 		return refuse_value(e, column, fault->code, fault);
 	count_unrepresentable(e, column, "the column became text");
 	column_widen(e, column, &text, false);
-	*out = (struct cell){ .kind = CELL_TEXT, .text = fault->raw };
+	if (type_convert(from, &text, doc, token, d->placeholder, e->batch->arena, out, &again) != CONVERT_OK)
+		*out = (struct cell){ .kind = CELL_TEXT, .text = fault->raw };
 	return true;
 }
 
-/* onUnrepresentable. `out` holds the nearest value that fits. */
-static bool value_unrepresentable(struct debezium *d, struct event *e, int column, struct cell *out,
-                                  const struct convert_fault *fault)
+/* In a column that has become text the value keeps the kind that it had. */
+static enum value_group group_of(struct event *e, int column, const struct source_type *from)
 {
 	enum value_group group = bq_value_group(&e->table->columns[column].type);
+	struct bq_type natural;
 
-	switch (d->options->on_unrepresentable[group]) {
+	if (group != GROUP_OTHER)
+		return group;
+	type_default(from, e->batch->arena, &natural);
+	return bq_value_group(&natural);
+}
+
+/* A decimal whose source names no precision: the column's was our choice, so it widens as a guessed one does. */
+static bool is_open_decimal(const struct debezium *d, const struct event *e, int column, const struct source_type *from)
+{
+	return source_type_is_open_decimal(from) && e->table->columns[column].type.kind == BQ_BIGNUMERIC &&
+	       column_may_change(d, e->table, column);
+}
+
+/* onUnrepresentable. `out` holds the nearest value that fits. */
+static bool value_unrepresentable(struct debezium *d, struct event *e, int column, const struct source_type *from,
+                                  const struct json_doc *doc, uint32_t token, struct cell *out,
+                                  const struct convert_fault *fault)
+{
+	switch (d->options->on_unrepresentable[group_of(e, column, from)]) {
 	case UNREPRESENTABLE_NULL:
 		count_unrepresentable(e, column, "stored as NULL");
 		*out = (struct cell){ .kind = CELL_NULL };
 		return true;
 	case UNREPRESENTABLE_CLAMP:
-		count_unrepresentable(e, column, "stored as the nearest value");
+		count_unrepresentable(e, column, out->kind == CELL_NULL ? "stored as NULL, for none is near"
+		                                                        : "stored as the nearest value");
 		return true;
 	case UNREPRESENTABLE_TEXT:
-		return value_as_text(d, e, column, out, fault);
+		return value_as_text(d, e, column, from, doc, token, out, fault);
 	case UNREPRESENTABLE_DEAD_LETTER:
+		if (is_open_decimal(d, e, column, from))
+			return value_as_text(d, e, column, from, doc, token, out, fault);
 		break;
 	}
 	return refuse_value(e, column, fault->code ? fault->code : "type_mismatch", fault);
@@ -94,11 +118,11 @@ static bool value_convert(struct debezium *d, struct event *e, int column, const
 			note_wide(e, column, out);
 		return true;
 	case CONVERT_OUT_OF_RANGE:
-		return value_unrepresentable(d, e, column, out, &fault);
+		return value_unrepresentable(d, e, column, from, doc, token, out, &fault);
 	case CONVERT_MISMATCH:
 		break;
 	}
-	return refuse_value(e, column, "type_mismatch", &fault);
+	return refuse_value(e, column, fault.code, &fault);
 }
 
 static void decimals_become_text(struct debezium *d)
@@ -120,44 +144,6 @@ static bool is_text_decimal(struct debezium *d, const struct column *c, const st
 	if (!d->decimals_are_text && (memchr(text.at, '.', text.len) || *text.at == '-'))
 		decimals_become_text(d);
 	return d->decimals_are_text;
-}
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 32;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* columnTypes with encoding hex: nothing in the message tells that the text is binary. */
-static bool value_hex(struct debezium *d, struct event *e, int column, const struct json_doc *doc, uint32_t token,
-                      struct cell *out)
-{
-	struct span text = json_raw(doc, token);
-	struct convert_fault fault = { .message = "text that is not an even number of hexadecimal digits" };
-
-	if (!json_is(doc, token, JSON_STRING))
-		return value_convert(d, e, column, &d->string, doc, token, out);
-	if (span_equal(text, d->placeholder)) {
-		*out = (struct cell){ .kind = CELL_UNAVAILABLE };
-		return true;
-	}
-	char *bytes = arena_bytes(e->batch->arena, text.len / 2 + 1);
-
-	for (size_t i = 0; i + 1 < text.len; i += 2) {
-		int high = hex_digit(text.at[i]), low = hex_digit(text.at[i + 1]);
-
-		if (high < 0 || low < 0)
-			return refuse_value(e, column, "type_mismatch", &fault);
-		bytes[i / 2] = (char)(high << 4 | low);
-	}
-	if (text.len % 2)
-		return refuse_value(e, column, "type_mismatch", &fault);
-	*out = (struct cell){ .kind = CELL_BYTES, .text = { bytes, text.len / 2 } };
-	if (span_equal(out->text, d->placeholder))
-		out->kind = CELL_UNAVAILABLE;
-	return true;
 }
 
 /* The value's own kind where it is the column's: nearly always, so it is asked first. */
@@ -216,7 +202,12 @@ static bool value_is_settled(const struct column *c, const struct bq_type *seen)
 	return !c->is_provisional && seen->kind != BQ_INT64 && bq_type_equal(&c->type, seen);
 }
 
-/* Nothing tells how the value is written but itself. */
+static bool is_plain_text(const struct bq_type *type)
+{
+	return type->kind == BQ_STRING && !type->is_array;
+}
+
+/* Nothing tells how the value is written but itself; and the column, where the owner chose its type. */
 static bool value_inferred(struct debezium *d, struct event *e, int column, const struct json_doc *doc, uint32_t token,
                            struct cell *out)
 {
@@ -234,7 +225,8 @@ static bool value_inferred(struct debezium *d, struct event *e, int column, cons
 		return true;
 	}
 	if (e->table->more[column].is_fixed)
-		return value_convert(d, e, column, &from, doc, token, out);
+		return value_convert(d, e, column, is_plain_text(&e->table->columns[column].type) ? &from : &d->any, doc,
+		                     token, out);
 	/* A placeholder says nothing about the column's type; and mostly the column is what the value says already. */
 	if (type_convert(&from, &seen, doc, token, d->placeholder, e->batch->arena, out, &fault) == CONVERT_OK &&
 	    (out->kind == CELL_UNAVAILABLE || value_is_settled(&e->table->columns[column], &seen)))
@@ -251,8 +243,6 @@ bool cell_read(struct debezium *d, struct event *e, int column, const struct sou
 		*out = (struct cell){ .kind = CELL_NULL };
 		return true;
 	}
-	if (e->table->more[column].is_hex)
-		return value_hex(d, e, column, doc, token, out);
 	if (from && from == e->table->more[column].from && !e->table->more[column].is_encoded &&
 	    is_text_decimal(d, &e->table->columns[column], doc, token))
 		from = &d->string;

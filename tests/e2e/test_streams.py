@@ -38,7 +38,8 @@ def check(name, mode, typed=True, leave_ddl=False, **parameters):
 
 # Streams without schema blocks: with sourceSchema the columns have the source's types, without it those that values show.
 WITHOUT_BLOCKS = ["flattened", "flattened-tombstone", "pg-incremental"]
-WITH_BLOCKS = ["flattened-schemas", "pg-types-connect", "pg-types-iso", "pg-types-micro", "pg-types-nano", "mariadb-types", "mariadb-types-long"]
+WITH_BLOCKS = ["flattened-schemas", "pg-types-connect", "pg-types-iso", "pg-types-micro", "pg-types-nano", "pg-types", "mariadb-types",
+               "mariadb-types-long"]
 
 
 def check_all(names, mode, typed=True):

@@ -187,7 +187,8 @@ static void test_a_date_beyond_the_year_9999_is_null_and_counted(void **state)
 	row_is(&rig, rig_send(&rig, until_event, "{\"id\":1}"), "{\"id\":1,\"until\":\"9999-12-31T23:59:59.999999\"}");
 	rig_close(&rig);
 	rig_open(&rig, ",\"onUnrepresentable\":\"text\"");
-	row_is(&rig, rig_send(&rig, until_event, "{\"id\":1}"), "{\"id\":1,\"until\":\"253402300800000000\"}");
+	for (int i = 0; i < 2; i++) /* the second meets a column of text */
+		row_is(&rig, rig_send(&rig, until_event, "{\"id\":1}"), "{\"id\":1,\"until\":\"+10000-01-01T00:00:00\"}");
 	rig_type_is(&rig, "t", "until", "STRING");
 	rig_close(&rig);
 }

@@ -30,13 +30,16 @@ static inline void rig_open_with(struct rig *rig, const char *parameters, const 
 {
 	struct option_problems problems = { 0 };
 	struct error err = { 0 };
-	char job[4096];
+	size_t room = strlen(parameters) + 512;
+	char *job = malloc(room);
 
-	snprintf(job, sizeof(job),
+	assert_non_null(job);
+	snprintf(job, room,
 	         "{\"name\":\"t\",\"template\":\"Cdc_To_BigQuery_Template\",\"parameters\":{\"inputFile\":\"-\","
 	         "\"warehouse\":\"local\",\"changeLogDataset\":\"l\",\"replicaDataset\":\"r\"%s}}", parameters);
 	*rig = (struct rig){ 0 };
 	rig->options = job_options_read(span_of(job), "t.json", "/tmp", NULL, 0, &problems);
+	free(job);
 	if (!rig->options)
 		fail_msg("%s: %s", problems.items[0].code, problems.items[0].message);
 	option_problems_free(&problems);
