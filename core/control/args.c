@@ -51,6 +51,12 @@ static bool is_number_word(const char *word)
 	return strcmp(word, "N") == 0 || strcmp(word, "ID") == 0 || strcmp(word, "COUNT") == 0;
 }
 
+/* "1,7-9": one number is a number all the same, in the arguments of a call too. */
+static bool is_numbers_word(const char *word)
+{
+	return strcmp(word, "N,N..") == 0;
+}
+
 /* What a usage text says, word by word. */
 struct usage_reading {
 	struct usage_slot *slots;
@@ -71,6 +77,7 @@ static void usage_word(struct usage_reading *reading, const char *word)
 	if (reading->takes_value && word[0] != '-') {
 		slot[-1].has_value = true;
 		slot[-1].is_number = is_number_word(word);
+		slot[-1].is_numbers = is_numbers_word(word);
 		reading->takes_value = false;
 		return;
 	}
@@ -152,7 +159,7 @@ static bool set_value(json_t *args, const struct usage_slot *slot, const char *t
 		json_array_append_new(values, json_string(text));
 		return true;
 	}
-	if (!slot->is_number) {
+	if (!slot->is_number && !(slot->is_numbers && !text[strspn(text, "0123456789")])) {
 		if (json_object_set_new(args, slot->name, json_string(text)) != 0)
 			return fail(err, ERROR_USAGE, "bad_argument", "an argument is not UTF-8");
 		return true;

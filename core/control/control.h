@@ -101,7 +101,7 @@ char *json_line(const json_t *object);
  * Arguments. The table's usage text is the grammar: WORDs in order, then options; [..] may be missing, of --group N|--id N
  * each may be, since the command says which it wants; what is given as "" is refused. Gives the args
  * object of the call: FILE|JOB and JOB become "job", TABLE "table", ID "id" (a number), --until-idle "until_idle",
- * --group N a number, a repeated one ("...") a list ("params"). --json and --help are everybody's.
+ * --group N a number, N,N.. one or a text, a repeated one ("...") a list ("params"). --json and --help are everybody's.
  */
 struct command_line {
 	const struct command *command;
@@ -114,7 +114,7 @@ struct command_line {
 struct usage_slot {
 	char name[40];      /* of the member in args */
 	char flag[40];      /* "--group", or "" for a word by its place */
-	bool has_value, is_number, is_list, is_optional;
+	bool has_value, is_number, is_numbers, is_list, is_optional;
 };
 /* Splits "JOB [TABLE] --group N [--param NAME=VALUE ...]" into slots; gives how many. */
 size_t usage_read(const char *usage, struct usage_slot slots[USAGE_WORDS]);

@@ -99,6 +99,8 @@ static const char *value_of(const struct usage_slot *slot)
 		return "[..]";
 	if (slot->is_number)
 		return "N";
+	if (slot->is_numbers)
+		return "N or text";
 	return slot->flag[0] && !slot->has_value ? "true" : "text";
 }
 

@@ -15,14 +15,9 @@
 #define CHECKPOINT_PAGES 8192
 
 const struct letter_state_row letter_states[LETTER_STATES] = {
-	[LETTER_NEW] = { "new", 6, true, true, false },
-	[LETTER_PLANNED] = { "planned", 5, true, false, false },
-	[LETTER_REPLAYING] = { "replaying", 4, false, false, false },
-	[LETTER_DONE] = { "done", 2, false, false, true },
-	[LETTER_NO_EFFECT] = { "no effect", 1, false, false, true },
-	[LETTER_FAILED_AGAIN] = { "failed again", 7, true, true, false },
-	[LETTER_SET_ASIDE] = { "set aside", 3, true, false, false },
-	[LETTER_DISCARDED] = { "discarded", 0, false, false, true },
+#define LETTER_STATE(id, word, urgency, is_open, needs_you, is_over) { word, urgency, is_open, needs_you, is_over },
+#include "base/letter_states.def"
+#undef LETTER_STATE
 };
 
 bool letter_state_find(const char *word, enum letter_state *out_state, struct error *err)

@@ -111,13 +111,14 @@ bool dlq_set_state(struct dlq *dlq, int64_t id, const char *state, struct error 
  */
 struct dlq_replay {
 	int64_t run, group, rate; /* messages a second, 0: as fast as it goes */
+	unsigned states;          /* only letters of these, see dlq_states_read; 0: of all that are claimed */
 	uint64_t claimed, unfit;
 	uint64_t done, no_effect, failed_again, left;
 };
 
 enum letter_outcome { LETTER_IS_DONE, LETTER_HAD_NO_EFFECT, LETTER_FAILED, LETTER_IS_LEFT, LETTER_OUTCOMES };
 
-/* Claims in one transaction. `group` and `rate` are given, the rest is filled. `group_unknown` if there is none. */
+/* Claims in one transaction. `group`, `states` and `rate` are given, the rest is filled. `group_unknown` if there is none. */
 bool dlq_replay_begin(struct dlq *dlq, struct dlq_replay *replay, const char *who, struct error *err);
 /* The run's next letter behind `after` as a message (see dlq_unpark_next). */
 bool dlq_replay_next(struct dlq *dlq, int64_t run, int64_t after, struct batch *into, int64_t *out_letter,
@@ -145,7 +146,8 @@ bool dlq_states_read(const char *words, unsigned *out, struct error *err);
 /* Discards the open letters of a choice, or one letter (id not 0); `count_differs` unless there are `confirm` of them. */
 bool dlq_discard(struct dlq *dlq, const struct letter_choice *choice, int64_t id, uint64_t confirm, struct error *err);
 /* Letters of a group that a replay would claim, and those that it could not. */
-bool dlq_replay_ahead(struct dlq *dlq, int64_t group, uint64_t *out_fit, uint64_t *out_unfit, struct error *err);
+bool dlq_replay_ahead(struct dlq *dlq, int64_t group, unsigned states, uint64_t *out_fit, uint64_t *out_unfit,
+                      struct error *err);
 
 /*
  * Looking: each call hands one JSON object (the form of commands.md) per row to
@@ -165,6 +167,7 @@ struct dlq_filter {
 	const char *job;          /* name of the job, for the output */
 	struct letter_choice choice;
 	int64_t id;               /* 0: all */
+	bool with_values;         /* dlq_list: each with what its error points at */
 	int64_t after, before;    /* only larger ids; only smaller ones, the largest first; 0: from the first on. Not both */
 	/* Fills "newer" of letters of one table, and may change the order of the questions; NULL: left out as false. */
 	void (*ask_newer)(void *context, struct span table, struct letter_question *questions, size_t count);

@@ -64,6 +64,8 @@ static bool row_take(struct look *look, sqlite3_stmt *stmt, struct error *err)
 
 	*row = (struct look_row){ .line = text_new(LINE_LIMIT) };
 	letter_json(row->line, stmt, look->filter);
+	if (look->filter->with_values && !letter_value_json(look->dlq, row->line, stmt, err))
+		return false;
 	question_take(look, stmt, row);
 	return dlq_json_is_whole(look->dlq, row->line, err);
 }

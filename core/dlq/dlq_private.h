@@ -13,16 +13,11 @@
 #define PIECE_BYTES ((size_t)256 << 10) /* payloads are shown and fetched in pieces of this size */
 #define LINE_LIMIT ((size_t)64 << 20)   /* of one JSON object: a timeline, notes; a letter is kept much smaller */
 
-/* Stored as numbers: rows are only ever added. */
+/* Stored as numbers. */
 enum letter_state {
-	LETTER_NEW,
-	LETTER_PLANNED,
-	LETTER_REPLAYING,
-	LETTER_DONE,
-	LETTER_NO_EFFECT,
-	LETTER_FAILED_AGAIN,
-	LETTER_SET_ASIDE,
-	LETTER_DISCARDED,
+#define LETTER_STATE(id, word, urgency, is_open, needs_you, is_over) LETTER_##id,
+#include "base/letter_states.def"
+#undef LETTER_STATE
 	LETTER_STATES
 };
 
@@ -42,7 +37,7 @@ enum dlq_statement {
 	LETTER_FIND, LETTER_ADD, LETTER_AGAIN, LETTER_CHANGE, LETTER_SET_STATE, LETTER_COUNT, BODY_ADD,
 	GROUP_FIND, GROUP_LAST, GROUP_ADD, GROUP_HAS_KEY, GROUP_GREW, GROUP_SHRANK,
 	PARK_ADD, PARK_SUM_ADD, PARK_NEXT, PARK_NEXT_ANY, PARK_FORGET, PARK_DONE, PARK_SUM,
-	LIST_ALL, LIST_ALL_BACK, LIST_ONE, LIST_FIRST, LIST_BODY, LIST_GROUPS, LIST_LATE,
+	LIST_ALL, LIST_ALL_BACK, LIST_ONE, LIST_FIRST, LIST_BODY, LIST_HEAD, LIST_GROUPS, LIST_LATE,
 	PAIR_LIST, PAIR_IDS, PAIR_IDS_BACK, PAIR_COUNT, PAIR_DISCARD,
 	COUNT_STATES, TROUBLES,
 	TIMELINE_ADD, TIMELINE_LIST, NOTE_ADD, NOTE_PLACE, NOTE_SET_PLACE, NOTE_KEEP, NOTE_DROP, NOTE_LIST,
@@ -184,6 +179,8 @@ void letter_json(struct text *out, sqlite3_stmt *row, const struct dlq_filter *f
 bool letter_question_of(sqlite3_stmt *row, struct span *out_table, struct letter_question *out);
 /* "newer" of a letter that is alone. */
 bool letter_is_newer(sqlite3_stmt *row, const struct dlq_filter *filter);
+/* ,"value": what a list shows of the payload. */
+bool letter_value_json(struct dlq *dlq, struct text *out, sqlite3_stmt *row, struct error *err);
 void letter_payload_json(struct text *out, struct span body, bool is_null, bool is_head);
 struct text *letter_envelope(sqlite3_stmt *row);
 bool dlq_json_is_whole(struct dlq *dlq, const struct text *out, struct error *err);

@@ -76,26 +76,40 @@ static bool run_add(struct dlq *dlq, struct dlq_replay *replay, const char *who,
 	return true;
 }
 
+/* How many of a group's letters: all that could be claimed, or those that can. */
+static bool count_group(struct dlq *dlq, enum dlq_statement which, int64_t group, unsigned states, uint64_t *out,
+                        struct error *err)
+{
+	sqlite3_stmt *stmt = dlq_statement(dlq, which, err);
+	bool has_row;
+
+	if (!stmt)
+		return false;
+	sqlite3_bind_int64(stmt, 1, group);
+	sqlite3_bind_int64(stmt, 2, states ? states : ~0u);
+	return number_of(dlq, stmt, out, &has_row, err);
+}
+
 static bool claim(struct dlq *dlq, struct dlq_replay *replay, struct error *err)
 {
 	sqlite3_stmt *stmt = dlq_statement(dlq, RUN_CLAIM, err);
-	bool has_row;
 
 	if (!stmt)
 		return false;
 	sqlite3_bind_int64(stmt, 1, replay->run);
 	sqlite3_bind_int64(stmt, 2, replay->group);
+	sqlite3_bind_int64(stmt, 3, replay->states ? replay->states : ~0u);
 	if (!dlq_run(dlq, stmt, err))
 		return false;
 	replay->claimed = (uint64_t)sqlite3_changes(dlq->store->db);
 	/* What is still new or failed again afterwards could not be claimed. */
 	return change(dlq, RUN_MARK, replay->run, NULL, err) &&
-	       ask(dlq, RUN_UNFIT, replay->group, &replay->unfit, &has_row, err);
+	       count_group(dlq, RUN_UNFIT, replay->group, replay->states, &replay->unfit, err);
 }
 
 bool dlq_replay_begin(struct dlq *dlq, struct dlq_replay *replay, const char *who, struct error *err)
 {
-	struct dlq_replay begun = { .group = replay->group, .rate = replay->rate };
+	struct dlq_replay begun = { .group = replay->group, .states = replay->states, .rate = replay->rate };
 
 	if (!dlq_begin(dlq, err))
 		return false;
@@ -109,13 +123,13 @@ bool dlq_replay_begin(struct dlq *dlq, struct dlq_replay *replay, const char *wh
 	return true;
 }
 
-bool dlq_replay_ahead(struct dlq *dlq, int64_t group, uint64_t *out_fit, uint64_t *out_unfit, struct error *err)
+bool dlq_replay_ahead(struct dlq *dlq, int64_t group, unsigned states, uint64_t *out_fit, uint64_t *out_unfit,
+                      struct error *err)
 {
 	uint64_t fit, all;
-	bool has_row;
 
-	if (!group_is_known(dlq, group, err) || !ask(dlq, RUN_AHEAD, group, &fit, &has_row, err) ||
-	    !ask(dlq, RUN_UNFIT, group, &all, &has_row, err))
+	if (!group_is_known(dlq, group, err) || !count_group(dlq, RUN_AHEAD, group, states, &fit, err) ||
+	    !count_group(dlq, RUN_UNFIT, group, states, &all, err))
 		return false;
 	*out_fit = fit;
 	*out_unfit = all - fit;

@@ -151,6 +151,7 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[LIST_ALL_BACK] = "SELECT " LETTER_COLUMNS "WHERE l.id < ?1 ORDER BY l.id DESC LIMIT ?2",
 	[LIST_ONE] = "SELECT " LETTER_COLUMNS "WHERE l.id = ?1",
 	[LIST_FIRST] = "SELECT " LETTER_COLUMNS "WHERE l.tbl = ?1 AND l.state IN (0, 5) ORDER BY l.id LIMIT 1",
+	[LIST_HEAD] = "SELECT substr(bytes, 1, 65536) FROM bodies WHERE letter = ?1",
 	[LIST_BODY] = "SELECT bytes FROM bodies WHERE letter = ?1",
 	[LIST_GROUPS] = "SELECT id, stage, code, tbl, col, keys, first, last, sample FROM groups WHERE id > ?1 ORDER BY id"
 	                " LIMIT ?2",
@@ -193,10 +194,11 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	            " VALUES (?1, ?2, ?3, ?4, 'running', 0, 0, 0, 0)",
 	/* States new and failed again. A body that lies apart, or a line that the source refused, is no message. */
 	[RUN_CLAIM] = "INSERT INTO claims (letter, run, before) SELECT id, ?1, state FROM letters WHERE grp = ?2"
-	              " AND state IN (0, 5) AND is_big = 0 AND stage <> 'source'",
-	[RUN_AHEAD] = "SELECT count(*) FROM letters WHERE grp = ?1 AND state IN (0, 5) AND is_big = 0 AND stage <> 'source'",
+	              " AND state IN (0, 5) AND (?3 >> state) & 1 AND is_big = 0 AND stage <> 'source'",
+	[RUN_AHEAD] = "SELECT count(*) FROM letters WHERE grp = ?1 AND state IN (0, 5) AND (?2 >> state) & 1 AND is_big = 0"
+	              " AND stage <> 'source'",
 	[RUN_MARK] = "UPDATE letters SET state = 2 WHERE id IN (SELECT letter FROM claims WHERE run = ?1)",
-	[RUN_UNFIT] = "SELECT count(*) FROM letters WHERE grp = ?1 AND state IN (0, 5)",
+	[RUN_UNFIT] = "SELECT count(*) FROM letters WHERE grp = ?1 AND state IN (0, 5) AND (?2 >> state) & 1",
 	[RUN_NEXT] = "SELECT l.id, l.origin, l.place, l.line, l.message_id, l.publish, l.ordering_key, l.attrs, l.size,"
 	             " l.sha256, l.is_null, l.is_big, l.first, b.bytes FROM claims c JOIN letters l ON l.id = c.letter"
 	             " JOIN bodies b ON b.letter = c.letter WHERE c.run = ?1 AND c.letter > ?2 ORDER BY c.letter LIMIT 1",

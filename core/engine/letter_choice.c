@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#define GROUPS_AT_ONCE 20000 /* more than a job has */
+
 /* Letters and groups are numbered from 1: a 0 is a slip, and would mean all of them. */
 static bool number_read(const char *name, struct span text, int64_t *out, struct error *err)
 {
@@ -41,29 +43,55 @@ static bool is_of_job(struct span *item, const char *job)
 	return !job || span_is(name, job);
 }
 
-/* "1,7" or "shop/1,orders/7"; `job` NULL: only whether it can be read. */
+/* "7", or "7-9" for what lies between as well. */
+static bool range_read(struct span item, int64_t *out_first, int64_t *out_last, struct error *err)
+{
+	const char *dash = memchr(item.at, '-', item.len);
+	struct span first = { item.at, dash ? (size_t)(dash - item.at) : item.len };
+
+	if (!number_read("group", first, out_first, err))
+		return false;
+	*out_last = *out_first;
+	if (!dash)
+		return true;
+	if (!number_read("group", span_make(dash + 1, item.len - first.len - 1), out_last, err))
+		return false;
+	return (*out_last >= *out_first && *out_last - *out_first < GROUPS_AT_ONCE) ||
+	       fail(err, ERROR_USAGE, "bad_argument", "'%.*s' is given for 'group', at most %d numbers from the smaller to the larger are "
+	            "allowed", item.len < 80 ? (int)item.len : 80, item.at, GROUPS_AT_ONCE);
+}
+
+static bool groups_add(struct chosen_letters *out, int64_t first, int64_t last, struct error *err)
+{
+	size_t count = out->choice.group_count, more = (size_t)(last - first + 1);
+
+	if (count + more > GROUPS_AT_ONCE)
+		return fail(err, ERROR_USAGE, "bad_argument", "at most %d groups are allowed at once", GROUPS_AT_ONCE);
+	out->groups = memory_grow(out->groups, (count + more) * sizeof(*out->groups));
+	for (size_t i = 0; i < more; i++)
+		out->groups[count + i] = first + (int64_t)i;
+	out->choice.group_count += more;
+	return true;
+}
+
+/* "1,7-9" or "shop/1,orders/7"; `job` NULL: only whether it can be read. */
 static bool groups_read(const char *text, const char *job, struct chosen_letters *out, struct error *err)
 {
-	size_t count = 0;
-
-	out->groups = memory_alloc((strlen(text) / 2 + 1) * sizeof(*out->groups));
+	out->groups = memory_alloc(sizeof(*out->groups)); /* also where none of them is this job's: NULL would be all */
 	for (const char *at = text;; at++) {
 		struct span item = span_make(at, strcspn(at, ","));
 		const char *end = at + item.len;
 		bool is_meant = is_of_job(&item, job);
-		int64_t group;
+		int64_t first, last;
 
-		if (!number_read("group", item, &group, err))
+		if (!range_read(item, &first, &last, err) || (is_meant && !groups_add(out, first, last, err)))
 			return false;
-		if (is_meant)
-			out->groups[count++] = group;
 		at = end;
 		if (!*at)
 			break;
 	}
-	qsort(out->groups, count, sizeof(*out->groups), compare_numbers);
+	qsort(out->groups, out->choice.group_count, sizeof(*out->groups), compare_numbers);
 	out->choice.groups = out->groups;
-	out->choice.group_count = count;
 	return true;
 }
 
@@ -130,8 +158,8 @@ static bool place_text(struct call *call, const char *name, const char *text, st
 	if (errno || *end || !*digits || out->id < 0)
 		return fail(err, ERROR_USAGE, "bad_argument", "'%.80s' is given for '--%s', the number of a letter is allowed, or "
 		            "JOB/NUMBER", text, name);
-	snprintf(out->job, sizeof(out->job), "%.*s", slash ? (int)(slash - text) : 0, text);
-	if (slash && job && strcmp(job, out->job) != 0)
+	snprintf(out->job, sizeof(out->job), "%.*s", slash && slash - text < (int)sizeof(out->job) ? (int)(slash - text) : 0, text);
+	if (out->job[0] && job && strcmp(job, out->job) != 0)
 		return fail(err, ERROR_USAGE, "bad_argument", "'%.80s' is given for '--%s', and --job says '%.64s'", text, name, job);
 	if (!slash && !job)
 		return fail(err, ERROR_USAGE, "job_not_named", "letters are numbered by job, and --%s does not say of which", name);

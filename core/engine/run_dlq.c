@@ -99,7 +99,8 @@ static void add_row(void *context, struct span table, struct span key, struct sp
 static bool look_at(struct letters *letters, struct dlq *dlq, struct error *err)
 {
 	const char *name = letters->options->name;
-	struct dlq_filter filter = { .job = name, .id = letters->id, .ask_newer = ask_newer, .add_row = add_row, .context = letters };
+	struct dlq_filter filter = { .job = name, .id = letters->id,
+		                     .with_values = call_flag(letters->call, "values"), .ask_newer = ask_newer, .add_row = add_row, .context = letters };
 	struct chosen_letters chosen;
 	bool is_fine;
 
@@ -195,7 +196,7 @@ bool run_dlq_list(struct call *call, struct error *err)
 
 	if (!chosen_check(call, err) || !place_read(call, &page.place, err) || !look_everywhere(call, &page, err))
 		return false;
-	has_place = page.place.is_back || page.place.job[0];
+	has_place = page.place.is_back || json_object_get(call->args, "after");
 	if (has_place && page.limit && page.sent == page.limit)
 		say_full(call, &page);
 	return has_place || say_more(call, &page, "letters", count_letters, err);

@@ -69,17 +69,17 @@ static void tell_unfit(struct call *call, uint64_t unfit)
 }
 
 /* Said once with the count, before anything is touched. */
-static bool is_confirmed(struct call *call, const char *name, int64_t group, struct error *err)
+static bool is_confirmed(struct call *call, const char *name, const struct replay_wish *wish, struct error *err)
 {
 	struct dlq *dlq = store_open_of(call, name, DLQ_READ, err);
 	uint64_t fit = 0, unfit = 0;
-	bool is_fine = dlq && dlq_replay_ahead(dlq, group, &fit, &unfit, err);
+	bool is_fine = dlq && dlq_replay_ahead(dlq, wish->group, wish->states, &fit, &unfit, err);
 
 	dlq_close(dlq);
 	if (!is_fine || !fit || call_flag(call, "yes"))
 		return is_fine;
 	return fail(err, ERROR_USAGE, "replay_not_confirmed", "%llu letters of group %lld of job '%s' would be replayed",
-	            (unsigned long long)fit, (long long)group, name);
+	            (unsigned long long)fit, (long long)wish->group, name);
 }
 
 /* A job that ended while its replay stood open: what is claimed is freed here. */
@@ -196,12 +196,12 @@ bool run_dlq_replay(struct call *call, struct error *err)
 	if (json_object_get(call->args, "rate") && wish.rate <= 0)
 		return fail(err, ERROR_USAGE, "bad_argument", "0 is given for '--rate', a number of messages a second from 1 is "
 		            "allowed; without it they go as fast as it goes");
-	if (!(options = options_of(call, err)))
+	if (!dlq_states_read(call_text_or(call, "state", ""), &wish.states, err) || !(options = options_of(call, err)))
 		return false;
 	json_object_set_new(call->args, "job", json_string(options->name));
 	job_options_free(options);
 	snprintf(wish.who, sizeof(wish.who), "%s", call->peer.user);
-	return is_confirmed(call, call_text_or(call, "job", ""), wish.group, err) && replay(call, &wish, err);
+	return is_confirmed(call, call_text_or(call, "job", ""), &wish, err) && replay(call, &wish, err);
 }
 
 /*

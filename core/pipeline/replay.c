@@ -14,7 +14,7 @@
 bool replay_claim(const char *store, const struct replay_wish *wish, struct dlq_replay *out, struct error *err)
 {
 	struct dlq *dlq = dlq_open(store, DLQ_WRITE, err);
-	struct dlq_replay run = { .group = wish->group, .rate = wish->rate };
+	struct dlq_replay run = { .group = wish->group, .states = wish->states, .rate = wish->rate };
 	bool is_fine = dlq && dlq_replay_begin(dlq, &run, wish->who, err);
 
 	dlq_close(dlq);

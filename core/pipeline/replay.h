@@ -18,6 +18,7 @@ enum replay_phase {
 
 struct replay_wish {
 	int64_t group, rate; /* messages a second, 0: as fast as it goes */
+	unsigned states;     /* of dlq_replay */
 	char who[256];
 };
 

@@ -59,6 +59,18 @@ static bool is_act(const char *call)
 	return false;
 }
 
+/* A line about a group that the call did not choose is no answer to it. */
+static bool is_chosen(const json_t *frame, const char *line)
+{
+	const json_t *group = json_object_get(json_object_get(frame, "args"), "group");
+	char member[40];
+
+	if (!json_is_integer(group))
+		return true;
+	snprintf(member, sizeof(member), "\"group\":%lld,", (long long)json_integer_value(group));
+	return memmem(line, strcspn(line, "|"), member, strlen(member)) != NULL;
+}
+
 static void reply(size_t session, json_t *frame)
 {
 	const char *call = json_string_value(json_object_get(frame, "call"));
@@ -69,8 +81,10 @@ static void reply(size_t session, json_t *frame)
 		fake_say(&fake, session, FAKE_HELLO);
 		return;
 	}
-	for (const char *line = answer_of(call); *line; line += strcspn(line, "|"), line += *line == '|')
-		text_add_format(out, "{\"id\":%lld,\"line\":%.*s}\n", id, (int)strcspn(line, "|"), line);
+	for (const char *line = answer_of(call); *line; line += strcspn(line, "|"), line += *line == '|') {
+		if (is_chosen(frame, line))
+			text_add_format(out, "{\"id\":%lld,\"line\":%.*s}\n", id, (int)strcspn(line, "|"), line);
+	}
 	if (is_act(call)) {
 		char *args = json_dumps(json_object_get(frame, "args"), JSON_COMPACT | JSON_SORT_KEYS);
 		size_t len = strlen(heard);

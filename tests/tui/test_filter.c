@@ -251,6 +251,28 @@ static void a_regex_finds_at_every_place_of_a_long_text(void **state)
 	filter_free(last);
 }
 
+/* What is asked of the engine is tried without the rest. */
+static void terms_of_some_fields_can_be_tried_alone(void **state)
+{
+	struct error err = { 0 };
+	struct filter *filter = filter_read("!table:items code:unknown tries:>2", fields, &err);
+	struct filter *any = filter_read("code:type word", fields, &err);
+	struct filter_row row = { fields, get, number, &orders };
+
+	(void)state;
+	assert_true(filter_fields(filter) == 7);
+	assert_true(filter_fields(any) == (2 | FILTER_EVERY));
+	assert_false(filter_holds(filter, &row));
+	assert_true(filter_holds_in(filter, &row, 1));
+	assert_true(filter_holds_in(filter, &row, 1 | 4));
+	assert_false(filter_holds_in(filter, &row, 2));
+	assert_true(filter_holds_in(filter, &row, 8));
+	assert_true(filter_holds_in(any, &row, 2));
+	assert_false(filter_holds_in(any, &row, FILTER_EVERY));
+	filter_free(filter);
+	filter_free(any);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -265,6 +287,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_an_empty_filter_and_no_error),
 		cmocka_unit_test(a_regex_that_takes_too_long_holds_for_nothing_more),
 		cmocka_unit_test(a_regex_finds_at_every_place_of_a_long_text),
+		cmocka_unit_test(terms_of_some_fields_can_be_tried_alone),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

@@ -375,6 +375,27 @@ static void all_that_is_shown_can_be_marked_up_to_a_limit(void **state)
 	assert_string_equal(say->at, "1 marked");
 }
 
+/* rows that are not here are marked too: the view knows which */
+static void everything_is_marked_until_none_is(void **state)
+{
+	size_t chosen[10];
+	enum chosen how;
+
+	(void)state;
+	rows("a b c d");
+	act(ACTION_mark);
+	list_mark_everything(list);
+	for (size_t row = 0; row < source.count; row++)
+		assert_true(list_is_marked(list, &source, row));
+	assert_int_equal(list_chosen(list, &source, chosen, &how), 4);
+	assert_int_equal(how, CHOSEN_MARKED);
+	act(ACTION_mark);
+	assert_string_equal(say->at, "all are marked; U takes the marks away");
+	act(ACTION_mark_none);
+	assert_false(list_is_everything_marked(list));
+	assert_false(list_is_marked(list, &source, 0));
+}
+
 static void an_empty_list_is_drawn_and_acted_on(void **state)
 {
 	static const enum action_id actions[] = { ACTION_down, ACTION_up, ACTION_first, ACTION_last, ACTION_page_down,
@@ -429,6 +450,7 @@ int main(void)
 		WITH_LIST(a_range_is_marked_from_either_end),
 		WITH_LIST(what_an_act_is_on),
 		WITH_LIST(all_that_is_shown_can_be_marked_up_to_a_limit),
+		WITH_LIST(everything_is_marked_until_none_is),
 		WITH_LIST(an_empty_list_is_drawn_and_acted_on),
 		WITH_LIST(the_rows_on_the_screen_can_be_picked),
 	};

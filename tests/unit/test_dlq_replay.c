@@ -275,7 +275,7 @@ static void test_lines_that_are_no_messages_are_left(void **state)
 	m->big = &big;
 	keep(place, m);
 	keep(place, message_at(place, 2, &unknown_column));
-	must(dlq_replay_ahead(place->dlq, 2, &fit, &unfit, &err), &err);
+	must(dlq_replay_ahead(place->dlq, 2, 0, &fit, &unfit, &err), &err);
 	assert_int_equal(fit, 1);
 	assert_int_equal(unfit, 1);
 	run = begin(place, 1, 0, 1);

@@ -38,7 +38,6 @@ static void look_go(struct console *console, enum command_id id, const json_t *a
 {
 	OWNED(text) argument = text_new(1024);
 	const char *job = arg_text(args, "job");
-	json_int_t group = json_integer_value(json_object_get(args, "group"));
 
 	text_add(argument, job);
 	switch ((int)id) {
@@ -56,7 +55,7 @@ static void look_go(struct console *console, enum command_id id, const json_t *a
 	case COMMAND_explain: console_go(console, "explain", arg_text(args, "code")); break;
 	case COMMAND_dlq_groups: console_go(console, "dlq", job); break;
 	case COMMAND_dlq_list:
-		text_add_format(argument, "%s%" JSON_INTEGER_FORMAT, *job ? " " : "- ", group);
+		entries_argument(args, argument);
 		console_go(console, "entries", argument->at);
 		break;
 	case COMMAND_dlq_show:

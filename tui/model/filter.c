@@ -141,10 +141,30 @@ static bool term_holds(const struct filter *filter, const struct term *term, con
 	return false;
 }
 
+static uint64_t field_bit(const struct term *term)
+{
+	return term->field < 63 ? UINT64_C(1) << term->field : FILTER_EVERY;
+}
+
+uint64_t filter_fields(const struct filter *filter)
+{
+	uint64_t fields = 0;
+
+	for (size_t i = 0; i < filter->count; i++)
+		fields |= field_bit(&filter->terms[i]);
+	return fields;
+}
+
 bool filter_holds(const struct filter *filter, const struct filter_row *row)
 {
+	return filter_holds_in(filter, row, ~UINT64_C(0));
+}
+
+bool filter_holds_in(const struct filter *filter, const struct filter_row *row, uint64_t fields)
+{
 	for (size_t i = 0; i < filter->count; i++) {
-		if (term_holds(filter, &filter->terms[i], row) == filter->terms[i].is_not)
+		if (field_bit(&filter->terms[i]) & fields &&
+		    term_holds(filter, &filter->terms[i], row) == filter->terms[i].is_not)
 			return false;
 	}
 	/* Asked last: a regex that took too long in this row must not turn "does not hold" into "holds". */

@@ -32,6 +32,12 @@ struct filter *filter_read(const char *text, const char *const *fields, struct e
 void filter_free(struct filter *filter);
 const char *filter_text(const struct filter *filter);
 bool filter_holds(const struct filter *filter, const struct filter_row *row);
+
+/* Fields as bits, by their places. FILTER_EVERY: of a term that looks at all of them. */
+#define FILTER_EVERY (UINT64_C(1) << 63)
+uint64_t filter_fields(const struct filter *filter);
+/* Do the terms that name one of these fields hold? The others are left out. */
+bool filter_holds_in(const struct filter *filter, const struct filter_row *row, uint64_t fields);
 /* CPU used by regexes so far went over 200 ms: the filter holds for nothing more, and says regex_too_slow. */
 bool filter_is_too_slow(const struct filter *filter);
 

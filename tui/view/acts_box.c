@@ -90,7 +90,9 @@ static void menu_draw(struct box *box, struct area area)
 		draw_act(menu, area, row, top + (size_t)row);
 	draw_rule(area, area.rows - 3, "", "");
 	draw_format(area, area.rows - 2, 0, ROLE_popup, "Undo: %s", *act->undo ? act->undo : "-");
-	text_add(line, menu->on.how == CHOSEN_ONE ? "Same as:  weir " : "For the first of them:  weir ");
+	text_add(line, menu->on.how == CHOSEN_ONE ? "Same as:  weir " :
+	               menu->on.letters           ? "For the first group:  weir " :
+	                                            "For the first of them:  weir ");
 	act_command(act, subject_of(menu), line);
 	draw_span(area, area.rows - 1, 0, ROLE_popup, *act->command ? text_span(line) : span_of("-"));
 	cursor_put(area, (int)(menu->at - top), 0);
@@ -183,7 +185,10 @@ static void title_of(const struct subjects *on, char *out, size_t room)
 {
 	const struct subject *first = &on->subject[0];
 
-	if (on->gone)
+	if (on->letters)
+		snprintf(out, room, "acts on %lld %s letters, in %zu group%s", (long long)on->letters,
+		         on->how == CHOSEN_MARKED ? "marked" : "filtered", on->count, on->count == 1 ? "" : "s");
+	else if (on->gone)
 		snprintf(out, room, "acts on %zu marked; %zu more are not in the list now", on->count, on->gone);
 	else if (on->how != CHOSEN_ONE)
 		snprintf(out, room, "acts on %zu %s", on->count, on->how == CHOSEN_MARKED ? "marked" : "filtered");

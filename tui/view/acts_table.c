@@ -67,4 +67,8 @@ void act_command(const struct menu_act *act, const struct subject *subject, stru
 		else
 			text_add_char(out, *at);
 	}
+	if (*subject->states && subject->group) {
+		text_add(out, " --state ");
+		shell_quote(out, span_of(subject->states));
+	}
 }

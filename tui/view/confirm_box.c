@@ -4,6 +4,7 @@
 #include "prompt/prompt.h"
 #include "term/cells.h"
 #include "view/box.h"
+#include "view/lossy.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -16,8 +17,7 @@ struct confirm {
 	struct act_lines *lines; /* without --confirm, --yes, --why */
 	const char *says;        /* what is lost */
 	char wanted[FIELD_BYTES]; /* the count or the name; "": not known yet */
-	char job[64];            /* of the group whose letters are to be counted */
-	int64_t group;
+	json_t *choice;          /* of the letters that are to be counted; NULL: none are */
 	bool is_job;
 	char typed[2][FIELD_BYTES]; /* count or name; why */
 	int field;
@@ -31,7 +31,7 @@ static const char lost_job[] = "Its dead letters, position and history go. The t
 static void confirm_size(const struct box *box, int *out_rows, int *out_cols)
 {
 	(void)box;
-	*out_rows = 9;
+	*out_rows = 10;
 	*out_cols = BOX_COLS;
 }
 
@@ -47,18 +47,17 @@ static void confirm_line(const struct confirm *confirm, size_t at, struct text *
 	shell_quote(out, span_of(confirm->typed[1]));
 }
 
-/* How many open letters a group has; -1: not known yet. */
-static int64_t open_letters(struct console *console, const char *job, int64_t group)
+/* How many open letters are meant; -1: not known yet. */
+static int64_t open_letters(struct console *console, json_t *choice)
 {
-	const struct answer *answer = model_ask(console_model(console), LANE_LETTERS, "dlq.groups", NULL, "jobs");
-	const json_t *row;
+	const struct answer *answer = model_ask(console_model(console), LANE_LETTERS, "dlq.groups", json_incref(choice), "jobs");
+	const json_t *group;
+	int64_t open = 0;
 	size_t i;
 
-	json_array_foreach(answer->lines, i, row) {
-		if (member_int(row, "group") == group && (!*job || strcmp(member_text(row, "job"), job) == 0))
-			return member_int(row, "open");
-	}
-	return answer->is_known ? 0 : -1;
+	json_array_foreach(answer->lines, i, group)
+		open += member_int(group, "open");
+	return answer->is_known ? open : -1;
 }
 
 /* The count is of the moment when it is first known, and stays: what is typed must be what was shown. */
@@ -69,8 +68,8 @@ static void confirm_count(struct box *box)
 
 	if (*confirm->wanted)
 		return;
-	if (confirm->group)
-		confirm->lines->letters[0] = open_letters(box->console, confirm->job, confirm->group);
+	if (confirm->choice)
+		confirm->lines->letters[0] = open_letters(box->console, confirm->choice);
 	for (size_t i = 0; i < confirm->lines->count; i++)
 		total += confirm->lines->letters[i];
 	if (total < 0)
@@ -123,12 +122,12 @@ static void confirm_draw(struct box *box, struct area area)
 		draw_text(area, 6, 0, ROLE_error, strcmp(confirm->typed[0], confirm->wanted) != 0 ?
 		                                          "that is not it: nothing has been done" :
 		                                          "a reason is needed: nothing has been done");
-	draw_rule(area, area.rows - 2, "", "");
+	draw_rule(area, area.rows - 3, "", "");
 	text_add(line, "Same as:  weir ");
 	confirm_line(confirm, 0, line);
 	if (confirm->lines->count > 1)
 		text_add_format(line, "  and %zu more", confirm->lines->count - 1);
-	draw_field(area, area.rows - 1, 0, area.cols, -1, ROLE_popup, text_span(line));
+	draw_paragraph(area, area.rows - 2, 0, area.cols, 2, ROLE_popup, text_span(line));
 }
 
 /* As much of it as a field of one line takes: to its end or its first control character, in whole characters. */
@@ -226,6 +225,7 @@ static void confirm_close(struct box *box)
 	struct confirm *confirm = box->state;
 
 	act_lines_free(confirm->lines);
+	json_decref(confirm->choice);
 	free(confirm->lines);
 	free(confirm);
 }
@@ -237,9 +237,8 @@ static void confirm_letters(const json_t *args, struct box *box)
 	struct confirm *confirm = box->state;
 
 	confirm->says = lost_letters;
-	confirm->group = json_integer_value(json_object_get(args, "group"));
-	confirm->lines->letters[0] = 1; /* one letter, unless it is a group */
-	snprintf(confirm->job, sizeof(confirm->job), "%s", member_text(args, "job"));
+	confirm->lines->letters[0] = 1; /* one letter, unless it is a choice of them */
+	confirm->choice = json_object_get(args, "id") ? NULL : lossy_choice(args);
 	snprintf(box->title, sizeof(box->title), "discard dead letters");
 	confirm_count(box);
 }
@@ -252,97 +251,6 @@ static void confirm_job(const json_t *args, struct box *box)
 	confirm->is_job = true;
 	snprintf(confirm->wanted, sizeof(confirm->wanted), "%s", member_text(args, "job"));
 	snprintf(box->title, sizeof(box->title), "delete job %.80s", confirm->wanted);
-}
-
-static bool line_parse(const char *line, struct command_line *out)
-{
-	struct error err = { 0 };
-	char **word = NULL;
-	size_t count = 0;
-	int taken = 0;
-	bool is_parsed;
-
-	*out = (struct command_line){ 0 };
-	is_parsed = words_split(line, &word, &count) && (out->command = command_find((int)count, word, &taken)) &&
-	            command_line_parse(out->command, (int)count - taken, word + taken, out, &err);
-	words_free(word, count);
-	if (!is_parsed) {
-		json_decref(out->args);
-		out->args = NULL;
-	}
-	return is_parsed;
-}
-
-/* What a box asks for, as little as it may be: the grammar wants --confirm and --why. */
-static const char *const asked[] = { "", " --confirm 0", " --confirm 0 --why -" };
-#define ASKED (sizeof(asked) / sizeof(*asked))
-
-/* Which of them the line lacks; ASKED: it is wrong in another way, and `out` is untouched. */
-static size_t parse_with_asked(const char *line, struct command_line *out)
-{
-	OWNED(text) whole = text_new(LINE_BYTES);
-	size_t tried = 0;
-
-	for (; tried < ASKED; tried++) {
-		text_clear(whole);
-		text_add_format(whole, "%s%s", line, asked[tried]);
-		if (line_parse(whole->at, out))
-			break;
-	}
-	return tried;
-}
-
-bool box_lossy_parse(const char *line, struct command_line *out)
-{
-	return parse_with_asked(line, out) < ASKED;
-}
-
-/* A line is lossy when all that it lacks is what the box asks for. */
-static bool is_lossy(const char *line, enum command_id *out_id, json_t **out_args)
-{
-	struct command_line parsed = { 0 };
-	size_t tried = parse_with_asked(line, &parsed);
-
-	if (tried == ASKED)
-		return false;
-	*out_id = (enum command_id)(parsed.command - command_table);
-	if ((*out_id == COMMAND_dlq_discard && tried) ||
-	    (*out_id == COMMAND_job_delete && !json_object_get(parsed.args, "yes"))) {
-		if (tried == 2)
-			json_object_del(parsed.args, "why");
-		*out_args = parsed.args;
-		return true;
-	}
-	json_decref(parsed.args);
-	return false;
-}
-
-bool box_is_lossy(const char *line)
-{
-	enum command_id id;
-	json_t *args = NULL;
-	bool is = is_lossy(line, &id, &args);
-
-	json_decref(args);
-	return is;
-}
-
-/* The line anew, without a reason: that is typed below, and begins with what was given. */
-static char *line_of(enum command_id id, const json_t *args)
-{
-	const char *job = member_text(args, "job");
-	OWNED(text) line = text_new(LINE_BYTES);
-
-	text_add(line, command_table[id].name);
-	if (json_object_get(args, "group"))
-		text_add_format(line, " --group %lld", (long long)member_int(args, "group"));
-	if (json_object_get(args, "id"))
-		text_add_format(line, " --id %lld", (long long)member_int(args, "id"));
-	if (*job) {
-		text_add(line, id == COMMAND_job_delete ? " " : " --job ");
-		shell_quote(line, span_of(job));
-	}
-	return text_take(line);
 }
 
 static struct confirm *confirm_new(struct act_lines *lines)
@@ -360,10 +268,10 @@ bool box_confirm_open(struct console *console, const char *line)
 	enum command_id id;
 	json_t *args = NULL;
 
-	if (!is_lossy(line, &id, &args))
+	if (!lossy_read(line, &id, &args))
 		return false;
 	lines = memory_zalloc(sizeof(*lines));
-	lines->line[lines->count++] = line_of(id, args);
+	lines->line[lines->count++] = lossy_line(id, args);
 	box.state = confirm_new(lines);
 	snprintf(((struct confirm *)box.state)->typed[1], FIELD_BYTES, "%s", member_text(args, "why"));
 	if (id == COMMAND_dlq_discard)
@@ -381,7 +289,7 @@ bool box_confirm_many(struct console *console, struct act_lines *lines)
 	enum command_id id;
 	json_t *args = NULL;
 
-	if (!lines->count || !is_lossy(lines->line[0], &id, &args))
+	if (!lines->count || !lossy_read(lines->line[0], &id, &args))
 		return false;
 	box.state = confirm_new(lines);
 	((struct confirm *)box.state)->says = lost_letters;

@@ -1,5 +1,6 @@
-/* The letters of a group, or of a job. From `weir dlq list --json`; the preview from `weir dlq show`. */
+/* The letters of a group, of a job or of all. From `weir dlq list --json`, a part of them at a time (window.h). */
 #include "base/arena.h"
+#include "view/entries_private.h"
 #include "view/names.h"
 #include "view/rows_view.h"
 #include "view/window.h"
@@ -9,53 +10,20 @@
 #include <stdlib.h>
 
 #define LINE_BYTES 4096
-#define PANE_ROWS 7
+#define HEAD_BYTES 80
 
 struct entries {
 	struct rows *rows;
-	struct name_words words; /* job ("-": all), group (0: all) */
+	struct name_words words; /* job ("-": all), group (0: all), filter */
 	int64_t group;
+	struct list_column columns[ENTRIES_COLUMNS];
+	struct rows_spec spec;
+	char head[HEAD_BYTES];   /* of the value's column */
+	struct asked asked;
 	struct window window;
 	bool has_come;           /* another part of the list is there */
 	bool is_sorted;          /* places are no longer those of the whole list */
 };
-
-enum column { ID, COMMIT, KEY, STATE, TRIES, BYTES, REASON, TABLE };
-
-static const struct list_column columns[] = {
-	[ID] = { "ID", "id", 8, 1, 0, 0, false, 'i' },
-	[COMMIT] = { "FIRST", NULL, 8, -1, 4, 0, false, 'f' },
-	[KEY] = { "KEY", "key", 16, -1, 0, 0, true, 'k' },
-	[STATE] = { "STATE", "state", 12, -1, 3, 0, false, 's' },
-	[TRIES] = { "TRIES", "tries", 5, 1, 5, 0, false, 't' },
-	[BYTES] = { "BYTES", "bytes", 6, 1, 6, 0, false, 'b' },
-	[REASON] = { "REASON", "code", 18, -1, 2, 0, false, 'r' },
-	[TABLE] = { "TABLE", "table", 18, -1, 1, 100, false, 'a' },
-};
-
-static bool cell_number(const json_t *row, size_t column, double *out)
-{
-	static const char *const members[] = { [ID] = "id", [TRIES] = "attempts", [BYTES] = "bytes" };
-
-	if (column >= sizeof(members) / sizeof(*members) || !members[column])
-		return false;
-	*out = member_number(row, members[column]);
-	return true;
-}
-
-static void cell_text(const struct console *console, const json_t *row, size_t column, struct text *out)
-{
-	switch ((enum column)column) {
-	case ID: text_add_int(out, member_int(row, "id")); return;
-	case COMMIT: console_time(console, member_text(row, "first"), true, out); return;
-	case KEY: text_add(out, member_text(row, "key")); return;
-	case STATE: text_add(out, member_text(row, "state")); return;
-	case TRIES: text_add_int(out, member_int(row, "attempts")); return;
-	case BYTES: number_short(member_number(row, "bytes"), out); return;
-	case REASON: text_add(out, member_text(row, "code")); return;
-	case TABLE: text_add(out, member_text(row, "table")); return;
-	}
-}
 
 static void row_key(const json_t *row, char out[LIST_KEY_BYTES])
 {
@@ -87,32 +55,6 @@ static void collect(struct view *view, struct rows *rows)
 	}
 }
 
-static const struct rows_spec spec = { columns, sizeof(columns) / sizeof(*columns), cell_text, cell_number, row_key, NULL,
-	                               collect };
-
-static void draw_pane(const json_t *row, struct area area)
-{
-	const json_t *source = json_object_get(row, "source");
-	OWNED(text) title = text_new(LINE_BYTES);
-	OWNED(text) where = text_new(LINE_BYTES);
-	OWNED(text) what = text_new(LINE_BYTES);
-
-	text_add_format(title, "letter %" PRId64, member_int(row, "id"));
-	draw_rule(area, 0, title->at, "Enter opens it");
-	draw_field(area, 1, 1, area.cols - 2, -1, ROLE_error, span_of(member_text(row, "message")));
-	text_add_format(what, "%s  table %s", member_text(row, "code"), member_text(row, "table"));
-	if (*member_text(row, "column"))
-		text_add_format(what, "  column %s", member_text(row, "column"));
-	if (*member_text(row, "path"))
-		text_add_format(what, "  path %s", member_text(row, "path"));
-	draw_span(area, 2, 1, ROLE_text, text_span(what));
-	if (member_int(source, "line"))
-		text_add_format(where, "line %" PRId64 "  ", member_int(source, "line"));
-	text_add_format(where, "message %s", member_text(source, "message_id"));
-	draw_span(area, 3, 1, ROLE_text, text_span(where));
-	draw_format(area, 4, 1, ROLE_dim, "sha256 %.12s..", member_text(row, "sha256"));
-}
-
 /* To the end that was asked for, when its letters are there; else the letters follow the selection. */
 static void selection_follow(struct view *view)
 {
@@ -123,64 +65,93 @@ static void selection_follow(struct view *view)
 	entries->has_come = false;
 	if (has_come && entries->window.then != ACTIONS)
 		rows_act(view, entries->rows, entries->window.then, "");
-	else if (row && !entries->is_sorted && !*rows_filter_text(entries->rows))
+	else if (row && !entries->is_sorted && entries->asked.is_whole)
 		window_follow(view, &entries->window, list_place(rows_list(entries->rows)) - 1, rows_count(entries->rows));
 }
 
 static void entries_draw(struct view *view, struct area area)
 {
-	struct rows *rows = rows_view_rows(view);
+	struct entries *entries = view->state;
+	struct rows *rows = entries->rows;
 
 	selection_follow(view);
 	const json_t *row = rows_selected(view, rows);
-	int list = area.rows - (row && area.rows > 14 ? PANE_ROWS : 0);
+	int list = area.rows - (row && area.rows > 14 ? ENTRIES_PANE_ROWS : 0);
 
+	if (row && entries->group)
+		entries_name_value(entries->columns, row, entries->head, sizeof(entries->head));
 	rows_draw(view, rows, area_part(area, 0, 0, list, area.cols), true);
 	if (!row)
-		rows_view_nothing(area_part(area, 1, 0, area.rows - 1, area.cols), ask(view), "no letters here");
+		rows_view_nothing(area_part(area, 1, 0, area.rows - 1, area.cols), ask(view),
+		                  *rows_filter_text(rows) ? ROWS_FILTERED_OUT : "no letters here");
 	else if (list < area.rows)
-		draw_pane(row, area_part(area, list, 0, area.rows - list, area.cols));
+		entries_pane(view, row, area_part(area, list, 0, area.rows - list, area.cols));
 }
 
 static void entries_title(struct view *view, struct text *out, bool *out_has_verdict)
 {
-	const struct entries *entries = view->state;
+	struct entries *entries = view->state;
 	int64_t total;
 
 	(void)out_has_verdict;
+	asked_update(view, &entries->asked);
 	text_add(out, "dead letters");
 	if (strcmp(entries->words.word[0], "-") != 0)
 		text_add_format(out, " of %s", entries->words.word[0]);
 	if (entries->group)
 		text_add_format(out, " > group %" PRId64, entries->group);
 	text_add(out, "  ");
-	total = window_total(view, &entries->window);
+	total = window_total(&entries->window);
 	if (total >= 0)
 		number_text(total, out);
+	if (total >= 0 && entries->asked.filter && entries->asked.is_whole)
+		text_add(out, " filtered");
 }
 
-/* "1 of 1,000,000"; a filter and an order hold over the part that is here, and it says so. */
+/* What a filter or an order holds over, where not all letters are here. */
+static const char *scope_text(const struct entries *entries)
+{
+	bool is_filtered = *rows_filter_text(entries->rows);
+
+	if (is_filtered && !entries->asked.is_whole && entries->asked.is_part)
+		return "group, table, code and state hold over all, the rest over the 1000 letters here";
+	if (is_filtered && !entries->asked.is_whole)
+		return "filtered among the 1000 letters here; gg and G go to the ends of all";
+	return entries->is_sorted ? "sorted among the 1000 letters here; gg and G go to the ends of all" : "";
+}
+
+static bool is_all_marked(const struct entries *entries)
+{
+	return list_is_everything_marked(rows_list(entries->rows));
+}
+
+static void marks_text(struct view *view, struct text *out)
+{
+	const struct entries *entries = view->state;
+	int64_t marked = is_all_marked(entries) ? entries->asked.total : (int64_t)rows_marked(view, entries->rows);
+
+	if (marked <= 0)
+		return;
+	number_text(marked, out);
+	text_add(out, " marked  ");
+}
+
+/* "1 of 1,000,000"; a filter and an order that hold over less say so. */
 static void entries_status(struct view *view, struct text *left, struct text *right)
 {
 	struct entries *entries = view->state;
-	bool is_whole = window_is_whole(view, &entries->window), is_filtered = *rows_filter_text(entries->rows);
-	int64_t place = window_place(view, &entries->window), total = window_total(view, &entries->window);
+	bool is_whole = window_is_whole(view, &entries->window);
+	int64_t place = window_place(view, &entries->window), total = window_total(&entries->window);
 
 	if (entries->window.is_moving)
 		text_add(left, "asking for the letters there ...");
-	else if (!is_whole && is_filtered && entries->window.state[0])
-		text_add_format(left, "the state holds over all, the rest over the %d letters here", WINDOW_ROWS);
-	else if (!is_whole && (is_filtered || entries->is_sorted))
-		text_add_format(left, "%s among the %d letters here; gg and G go to the ends of all",
-		                is_filtered ? "filtered" : "sorted", WINDOW_ROWS);
-	else if (!is_whole && strcmp(entries->window.job, "-") == 0)
-		text_add_format(left, "the first %d; :dlq list --job JOB has all of a job", WINDOW_ROWS);
-	if (is_whole || is_filtered || entries->is_sorted || place < 0 || total < 0) {
+	else if (!is_whole)
+		text_add(left, scope_text(entries));
+	if (is_whole || !entries->asked.is_whole || entries->is_sorted || place < 0 || total < 0) {
 		rows_status(view, entries->rows, right);
 		return;
 	}
-	if (rows_marked(view, entries->rows))
-		text_add_format(right, "%zu marked  ", rows_marked(view, entries->rows));
+	marks_text(view, right);
 	number_text(place + (int64_t)list_place(rows_list(entries->rows)), right);
 	text_add(right, " of ");
 	number_text(total, right);
@@ -188,8 +159,8 @@ static void entries_status(struct view *view, struct text *left, struct text *ri
 
 static const enum action_id *entries_hints(struct view *view)
 {
-	static const enum action_id hints[] = { ACTION_open, ACTION_mark, ACTION_acts, ACTION_filter, ACTION_sort, ACTION_copy,
-		                                ACTIONS };
+	static const enum action_id hints[] = { ACTION_open, ACTION_mark, ACTION_mark_all, ACTION_acts, ACTION_filter, ACTION_sort,
+		                                ACTION_copy, ACTIONS };
 
 	(void)view;
 	return hints;
@@ -214,9 +185,45 @@ static bool entries_subject(struct view *view, struct subject *out)
 	return row;
 }
 
+/* Of more letters than are here, what is marked or filtered is named by its groups. */
+static bool is_by_groups(struct view *view)
+{
+	struct entries *entries = view->state;
+
+	if (!entries->asked.is_whole || entries->asked.total < 0 || window_is_whole(view, &entries->window))
+		return false;
+	return is_all_marked(entries) || (entries->asked.filter && !rows_marked(view, entries->rows));
+}
+
 static void entries_chosen(struct view *view, struct subjects *out)
 {
-	rows_chosen(view, rows_view_rows(view), subject_of, out);
+	struct entries *entries = view->state;
+
+	if (!is_by_groups(view)) {
+		rows_chosen(view, entries->rows, subject_of, out);
+		return;
+	}
+	asked_subjects(view, &entries->asked, out);
+	out->how = is_all_marked(entries) ? CHOSEN_MARKED : CHOSEN_FILTERED;
+}
+
+/* All that match, also those that are not here. False: all are here. */
+static bool mark_all(struct view *view)
+{
+	struct entries *entries = view->state;
+	OWNED(text) say = text_new(LINE_BYTES);
+
+	if (window_is_whole(view, &entries->window) || entries->asked.total < 0)
+		return false;
+	if (!entries->asked.is_whole) {
+		console_say(view->console, "this filter holds over the 1000 letters here: Space and v mark some of them; over all hold job, "
+		                           "group, table, code and state");
+		return true;
+	}
+	list_mark_everything(rows_list(entries->rows));
+	number_text(entries->asked.total, say);
+	console_say(view->console, "%s marked: all%s", say->at, entries->asked.filter ? " that the filter leaves" : "");
+	return true;
 }
 
 static bool entries_act(struct view *view, enum action_id action, const char *argument)
@@ -226,6 +233,8 @@ static bool entries_act(struct view *view, enum action_id action, const char *ar
 	OWNED(text) where = text_new(LINE_BYTES);
 
 	if ((action == ACTION_first || action == ACTION_last) && window_end(view, &entries->window, action))
+		return true;
+	if (action == ACTION_mark_all && mark_all(view))
 		return true;
 	if (action == ACTION_sort && *argument)
 		entries->is_sorted = true;
@@ -257,49 +266,54 @@ static bool entries_copy(struct view *view, bool is_finding, struct text *out)
 	return true;
 }
 
+static bool entries_filter(struct view *view, const char *text, bool is_taken, struct error *err)
+{
+	struct entries *entries = view->state;
+	const char *before = entries->asked.filter ? filter_text(entries->asked.filter) : "";
+
+	if (!rows_view_filter(view, text, is_taken, err))
+		return false;
+	if (!is_taken || strcmp(before, text) == 0)
+		return true;
+	asked_filter(&entries->asked, text);
+	window_begin(&entries->window);
+	if (is_all_marked(entries))
+		rows_act(view, entries->rows, ACTION_mark_none, "");
+	return true;
+}
+
+static void entries_close(struct view *view)
+{
+	asked_clear(&((struct entries *)view->state)->asked);
+	rows_view_close(view);
+}
+
+static void entries_make(struct entries *entries)
+{
+	entries_columns(entries->group, strcmp(entries->words.word[0], "-") != 0, entries->columns);
+	entries->spec = (struct rows_spec){ entries->columns, ENTRIES_COLUMNS, entries_cell, entries_number, row_key, NULL, collect };
+	entries->rows = rows_new(&entries->spec);
+	entries->asked = (struct asked){ .job = entries->words.word[0], .group = entries->group, .fields = rows_fields(entries->rows),
+		                         .is_whole = true, .total = -1 };
+	entries->window = (struct window){ .asked = &entries->asked, .then = ACTIONS };
+}
+
 static bool entries_open(struct view *view, struct error *err)
 {
 	struct entries *entries = memory_zalloc(sizeof(*entries));
 
-	name_words(view->argument, 2, &entries->words);
+	name_words(view->argument, 3, &entries->words);
 	entries->group = strtoll(entries->words.word[1], NULL, 10);
 	if (!entries->words.word[0][0]) {
 		free(entries);
 		return fail(err, ERROR_USAGE, "bad_argument", "which letters? `:dlq list --job JOB --group N`, or Enter on a group");
 	}
-	entries->window = (struct window){ .job = entries->words.word[0], .group = entries->group, .then = ACTIONS };
-	entries->rows = rows_new(&spec);
+	entries_make(entries);
 	view->state = entries;
-	return true;
-}
-
-/* A state that is meant alone is asked of the engine, and so holds over all letters and not only over those here. */
-static const char *state_asked(const char *filter)
-{
-	static const char *const states[] = { "new", "planned", "replaying", "done", "discarded" };
-	static const char field[] = "state:";
-
-	for (const char *at = filter; (at = strstr(at, field)); at += sizeof(field) - 1) {
-		const char *word = at + sizeof(field) - 1;
-		size_t len = strcspn(word, " ");
-
-		for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
-			if ((at == filter || at[-1] == ' ') && strlen(states[i]) == len && memcmp(states[i], word, len) == 0)
-				return states[i];
-		}
-	}
-	return "";
-}
-
-static bool entries_filter(struct view *view, const char *text, bool is_taken, struct error *err)
-{
-	struct entries *entries = view->state;
-
-	if (!rows_view_filter(view, text, is_taken, err))
-		return false;
-	if (is_taken)
-		window_state(&entries->window, state_asked(text));
-	return true;
+	if (entries_filter(view, entries->words.word[2], true, err))
+		return true;
+	entries_close(view);
+	return false;
 }
 
 static const enum action_id entries_own[] = {
@@ -312,7 +326,7 @@ const struct view_ops view_entries = {
 	.table = "entries",
 	.help = "the dead letters of a group",
 	.open = entries_open,
-	.close = rows_view_close,
+	.close = entries_close,
 	.draw = entries_draw,
 	.title = entries_title,
 	.status = entries_status,

@@ -1,6 +1,8 @@
 /* Arguments of places; see names.h. */
 #include "view/names.h"
 
+#include <stdlib.h>
+
 void name_words(const char *argument, int most, struct name_words *out)
 {
 	const char *at = argument;
@@ -62,4 +64,49 @@ void place_argument(const char *place, const struct subject *subject, struct tex
 		if (strcmp(place, of_table[i]) == 0)
 			letters_argument(subject, out);
 	}
+}
+
+#define RANGE_MAX 100 /* a filter is no longer than a person reads */
+
+/* "1,7-9" as `field:/^(1|7|8|9)$/`, one word as `field:"word"`. */
+static void add_alternatives(struct text *out, const char *field, const char *list, bool has_ranges)
+{
+	if (!strchr(list, ',') && !has_ranges) {
+		text_add_format(out, " %s:\"%s\"", field, list);
+		return;
+	}
+	text_add_format(out, " %s:/^(", field);
+	for (const char *at = list; *at;) {
+		size_t len = strcspn(at, ",");
+		const char *dash = has_ranges ? memchr(at, '-', len) : NULL;
+		long first = dash ? strtol(at, NULL, 10) : 0, last = dash ? strtol(dash + 1, NULL, 10) : 0;
+
+		if (!dash)
+			text_add_span(out, span_make(at, len));
+		for (long number = first; dash && number <= last && number - first < RANGE_MAX; number++)
+			text_add_format(out, "%s%ld", number > first ? "|" : "", number);
+		at += len;
+		if (*at == ',') {
+			text_add_char(out, '|');
+			at++;
+		}
+	}
+	text_add(out, ")$/");
+}
+
+/* What a command chooses by its options a list does by its filter: `--code C --state 'failed again'`. */
+void entries_argument(const json_t *args, struct text *out)
+{
+	static const char *const fields[] = { "table", "code" };
+	const json_t *group = json_object_get(args, "group");
+
+	text_add_format(out, "%s%" JSON_INTEGER_FORMAT, *member_text(args, "job") ? " " : "- ", json_integer_value(group));
+	if (json_is_string(group))
+		add_alternatives(out, "group", member_text(args, "group"), true);
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		if (*member_text(args, fields[i]))
+			text_add_format(out, " %s:\"%s\"", fields[i], member_text(args, fields[i]));
+	}
+	if (*member_text(args, "state"))
+		add_alternatives(out, "state", member_text(args, "state"), false);
 }

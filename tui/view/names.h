@@ -5,7 +5,7 @@
 #include "view/view.h"
 
 /*
- *   job JOB   tables [JOB]   why TABLE[ of JOB]   dlq [JOB [TABLE]]   entries JOB GROUP   letter JOB ID
+ *   job JOB   tables [JOB]   why TABLE[ of JOB]   dlq [JOB [TABLE]]   entries JOB GROUP [FILTER]   letter JOB ID
  *   balance [JOB]   schema [JOB [TABLE]]   journal [JOB [TABLE]]   logs [JOB]
  * Names are separated by a blank; a name with blanks is the last.
  */
@@ -21,5 +21,8 @@ void letters_argument(const struct subject *subject, struct text *out);
 bool first_bad_argument(struct console *console, const struct subject *subject, struct text *out);
 /* What a place takes of the subject. */
 void place_argument(const char *place, const struct subject *subject, struct text *out);
+
+/* What follows the name of the job, if one is given: " GROUP FILTER" of the options of `dlq list`, else "- GROUP FILTER". */
+void entries_argument(const json_t *args, struct text *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* The piece of a payload that an error points at; see payload.h. */
 #include "view/payload.h"
 #include "base/arena.h"
+#include "base/event_path.h"
 #include "base/json_path.h"
 #include "term/cells.h"
 #include "view/view.h"
@@ -11,9 +12,6 @@
 #define CUT ".."
 #define CUT_COLS 2
 
-static const char *const rows[] = { "after", "payload.after", "before", "payload.before" };
-#define ROWS (sizeof(rows) / sizeof(*rows))
-
 static struct span text_of(const json_t *letter)
 {
 	const json_t *payload = json_object_get(letter, "payload");
@@ -21,34 +19,9 @@ static struct span text_of(const json_t *letter)
 	return span_make(json_string_value(payload), json_string_length(payload));
 }
 
-static bool is_in(struct span payload, struct text *room, const char *row, const char *member)
-{
-	text_clear(room);
-	text_add_format(room, "%s.%s", row, member);
-	return json_path_value(payload, room->at).len > 0;
-}
-
-/* A letter of a column that its table does not take names the column alone. */
-static const char *column_in(struct span payload, const char *column, struct text *room)
-{
-	for (size_t i = 0; *column && i < ROWS; i++) {
-		if (is_in(payload, room, rows[i], column))
-			return room->at;
-	}
-	return NULL;
-}
-
 static const char *path_in(const json_t *letter, struct span payload, struct text *room)
 {
-	const char *path = member_text(letter, "path");
-
-	if (!payload.len)
-		return NULL;
-	if (!*path)
-		return column_in(payload, member_text(letter, "column"), room);
-	if (json_path_value(payload, path).len)
-		return path;
-	return is_in(payload, room, "payload", path) ? room->at : NULL;
+	return event_path(payload, member_text(letter, "path"), member_text(letter, "column"), room);
 }
 
 const char *payload_path(const json_t *letter, struct text *room)
@@ -62,25 +35,6 @@ struct span payload_spot(const json_t *letter, struct span payload)
 	const char *path = path_in(letter, payload, room);
 
 	return path ? json_path_value(payload, path) : span_make(NULL, 0);
-}
-
-/* The object around the value; without a value the row after the change, else all. */
-static struct span row_of(struct span payload, const char *path)
-{
-	OWNED(text) parent = text_new(PATH_BYTES);
-	const char *dot = path ? strrchr(path, '.') : NULL;
-
-	if (dot) {
-		text_add_span(parent, span_make(path, (size_t)(dot - path)));
-		return json_path_value(payload, parent->at);
-	}
-	for (size_t i = 0; !path && i < ROWS; i++) {
-		struct span row = json_path_value(payload, rows[i]);
-
-		if (row.len && *row.at == '{')
-			return row;
-	}
-	return payload;
 }
 
 /* Where the line begins: at the row, or, so that the value stands on it, at the value's own name. */
@@ -119,7 +73,7 @@ bool payload_excerpt(const json_t *letter, int cols, struct text *out_line, stru
 
 	if (!payload.len || cols < 10)
 		return false;
-	row = row_of(payload, path);
+	row = event_row(payload, path);
 	begin = begin_of(payload, row, spot, path, cols);
 	indent = begin > row.at ? CUT_COLS : 0;
 	shown = span_make(begin, (size_t)(row.at + row.len - begin));

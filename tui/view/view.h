@@ -29,6 +29,7 @@ struct subject {
 	int64_t group, letter;
 	int64_t first;        /* the letter that came first, if the list knows it */
 	int64_t count;        /* open letters of the group */
+	char states[120];     /* only its letters in these states are meant; "": all */
 	bool is_paused;       /* also while its state is a worse word */
 };
 
@@ -37,6 +38,7 @@ struct subjects {
 	struct subject *subject; /* to free() */
 	size_t count;
 	size_t gone;             /* marked, but not among the rows any more */
+	int64_t letters;         /* the subjects are groups, and stand for so many letters that a list holds; 0: they are rows */
 	enum chosen how;
 };
 

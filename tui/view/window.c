@@ -4,50 +4,59 @@
 #include <inttypes.h>
 
 #define TOPIC_BYTES 256
+#define PLACE_BYTES 96
 #define NEAR_END (WINDOW_ROWS / 4) /* so near to an end the next part is asked for */
 
-static bool has_job(const struct window *window)
+static bool is_at_end(const struct window_part *part)
 {
-	return strcmp(window->job, "-") != 0;
+	return !part->at.job[0];
 }
 
-static json_t *args_of(const struct window *window)
+/* The first part has a place too: who says one is not told each time how many more there are. */
+static void place_argument_of(const struct window_part *part, json_t *args)
 {
-	json_t *args = json_object();
+	char place[PLACE_BYTES];
 
-	if (has_job(window))
-		json_object_set_new(args, "job", json_string(window->job));
-	if (window->group)
-		json_object_set_new(args, "group", json_integer(window->group));
-	if (window->state[0])
-		json_object_set_new(args, "state", json_string(window->state));
-	return args;
+	if (part->is_back && is_at_end(part)) {
+		json_object_set_new(args, "newest", json_true());
+		return;
+	}
+	snprintf(place, sizeof(place), "%s/%" PRId64, part->at.job, part->at.id);
+	json_object_set_new(args, part->is_back ? "before" : "after", json_string(place));
 }
 
-static void topics_of(const struct window *window, char topics[TOPIC_BYTES])
+/* No letter can hold, or it is not known yet which: nothing is asked. */
+static const struct answer *nothing(bool is_known)
 {
-	snprintf(topics, TOPIC_BYTES, has_job(window) ? "journal dlq:%s" : "journal", window->job);
+	static struct answer answers[2];
+
+	answers[is_known].is_known = is_known;
+	if (!answers[is_known].lines)
+		answers[is_known].lines = json_array();
+	return &answers[is_known];
 }
 
 static const struct answer *part_ask(struct view *view, const struct window *window, const struct window_part *part)
 {
-	json_t *args = args_of(window);
 	char topics[TOPIC_BYTES];
+	json_t *args;
 
-	topics_of(window, topics);
+	if (!asked_is_ready(window->asked) || asked_is_none(window->asked))
+		return nothing(asked_is_ready(window->asked));
+	args = asked_args(window->asked);
+	asked_topics(window->asked, topics, sizeof(topics));
 	json_object_set_new(args, "limit", json_integer(WINDOW_ROWS));
-	if (part->before)
-		json_object_set_new(args, "before", json_integer(part->before));
-	else if (has_job(window))
-		json_object_set_new(args, "after", json_integer(part->after));
+	json_object_set_new(args, "values", json_true());
+	place_argument_of(part, args);
 	return model_ask(console_model(view->console), LANE_LETTERS, "dlq.list", args, topics);
 }
 
 const struct answer *window_ask(struct view *view, struct window *window, bool *out_came)
 {
-	const struct answer *shown, *wanted;
+	const struct answer *wanted;
 
 	*out_came = false;
+	asked_update(view, window->asked);
 	if (window->is_moving) {
 		wanted = part_ask(view, window, &window->wanted);
 		if (wanted->is_known) {
@@ -57,58 +66,54 @@ const struct answer *window_ask(struct view *view, struct window *window, bool *
 			return wanted;
 		}
 	}
-	shown = part_ask(view, window, &window->shown);
-	return shown;
+	return part_ask(view, window, &window->shown);
 }
 
-/* The groups know their numbers: no letter is read for them. */
-int64_t window_total(struct view *view, const struct window *window)
+int64_t window_total(const struct window *window)
 {
-	const struct answer *answer;
-	const json_t *group;
-	char topics[TOPIC_BYTES];
-	int64_t total = 0;
-	size_t i;
-
-	topics_of(window, topics);
-	answer = model_ask(console_model(view->console), LANE_LETTERS, "dlq.groups", args_of(window), topics);
-	json_array_foreach(answer->lines, i, group)
-		total += member_int(group, "count");
-	return answer->is_known && answer->error.kind == ERROR_NONE ? total : -1;
+	return window->asked->total;
 }
 
 bool window_is_back(const struct window *window)
 {
-	return window->shown.before != 0;
+	return window->shown.is_back;
+}
+
+static size_t rows_of(struct view *view, const struct window *window)
+{
+	return json_array_size(part_ask(view, window, &window->shown)->lines);
 }
 
 int64_t window_place(struct view *view, const struct window *window)
 {
 	const struct window_part *part = &window->shown;
-	int64_t below = part->below, rows = (int64_t)json_array_size(part_ask(view, window, part)->lines);
+	int64_t below = part->below, rows = (int64_t)rows_of(view, window);
 
 	if (part->place >= 0)
 		return part->place;
 	if (below < 0)
-		below = window_total(view, window);
+		below = window_total(window);
 	return below < 0 ? -1 : below > rows ? below - rows : 0;
 }
 
 static bool is_full(struct view *view, const struct window *window)
 {
-	return json_array_size(part_ask(view, window, &window->shown)->lines) >= WINDOW_ROWS;
+	return rows_of(view, window) >= WINDOW_ROWS;
 }
 
 bool window_is_whole(struct view *view, const struct window *window)
 {
-	return !window->shown.after && !window->shown.before && !is_full(view, window);
+	return !window->shown.is_back && is_at_end(&window->shown) && !is_full(view, window);
 }
 
-static int64_t id_at(struct view *view, const struct window *window, size_t at, size_t count)
+static struct place place_at(struct view *view, const struct window *window, size_t at, size_t count)
 {
 	const json_t *lines = part_ask(view, window, &window->shown)->lines;
+	const json_t *row = json_array_get(lines, window_is_back(window) ? count - 1 - at : at);
+	struct place place = { .id = member_int(row, "id") };
 
-	return member_int(json_array_get(lines, window_is_back(window) ? count - 1 - at : at), "id");
+	snprintf(place.job, sizeof(place.job), "%s", member_text(row, "job"));
+	return place;
 }
 
 static void move_to(struct window *window, struct window_part part, enum action_id then)
@@ -122,40 +127,39 @@ static void move_to(struct window *window, struct window_part part, enum action_
 void window_follow(struct view *view, struct window *window, size_t at, size_t count)
 {
 	int64_t place = window_place(view, window);
-	bool is_last = window->shown.before ? window->shown.below < 0 : !is_full(view, window);
+	bool is_last = window->shown.is_back ? window->shown.below < 0 : !is_full(view, window);
 	size_t half = count / 2;
 
-	if (window->is_moving || !has_job(window) || count < WINDOW_ROWS || place < 0)
+	if (window->is_moving || count < WINDOW_ROWS || place < 0)
 		return;
 	if (at + NEAR_END >= count && !is_last)
-		move_to(window, (struct window_part){ .after = id_at(view, window, half - 1, count), .place = place + (int64_t)half },
+		move_to(window, (struct window_part){ .at = place_at(view, window, half - 1, count), .place = place + (int64_t)half },
 		        ACTIONS);
 	else if (at < NEAR_END && place > 0)
-		move_to(window, (struct window_part){ .before = id_at(view, window, half, count), .place = -1,
+		move_to(window, (struct window_part){ .at = place_at(view, window, half, count), .is_back = true, .place = -1,
 		                                      .below = place + (int64_t)half }, ACTIONS);
 }
 
 bool window_end(struct view *view, struct window *window, enum action_id end)
 {
-	if (!has_job(window) || window_is_whole(view, window))
+	const struct window_part *shown = &window->shown;
+
+	if (window_is_whole(view, window))
 		return false;
 	if (end == ACTION_first) {
-		if (!window->is_moving && !window->shown.after && !window->shown.before)
+		if (!window->is_moving && !shown->is_back && is_at_end(shown))
 			return false;
 		move_to(window, (struct window_part){ 0 }, end);
 	} else {
-		if (!window->is_moving && window->shown.before && window->shown.below < 0)
+		if (!window->is_moving && shown->is_back && shown->below < 0)
 			return false;
-		move_to(window, (struct window_part){ .before = INT64_MAX, .place = -1, .below = -1 }, end);
+		move_to(window, (struct window_part){ .is_back = true, .place = -1, .below = -1 }, end);
 	}
 	return true;
 }
 
-void window_state(struct window *window, const char *state)
+void window_begin(struct window *window)
 {
-	if (strcmp(window->state, state) == 0)
-		return;
-	snprintf(window->state, sizeof(window->state), "%s", state);
 	window->shown = (struct window_part){ 0 };
 	window->is_moving = false;
 	window->then = ACTIONS;

@@ -7,20 +7,25 @@
 #ifndef WEIR_TUI_VIEW_WINDOW_H
 #define WEIR_TUI_VIEW_WINDOW_H
 
-#include "view/view.h"
+#include "view/asked.h"
 
 #define WINDOW_ROWS 1000
 
+/* Where a letter stands: jobs in the order of their names, letters of a job in that of their numbers. */
+struct place {
+	char job[64];
+	int64_t id;
+};
+
 struct window_part {
-	int64_t after, before; /* ids; before 0: those behind `after` */
+	struct place at;       /* behind it, or before it; an empty job: from the first on, or from the last back */
+	bool is_back;          /* before it: its rows come newest first */
 	int64_t place;         /* rows before the first one; -1: told by `below` when it has come */
-	int64_t below;         /* rows that lie before the id `before`; -1: all there are */
+	int64_t below;         /* rows that lie before `at`; -1: all there are */
 };
 
 struct window {
-	const char *job;       /* "-": all jobs; then it is the first part only, since each job numbers its letters */
-	int64_t group;         /* 0: all */
-	char state[24];        /* "": all */
+	struct asked *asked;   /* lent: the letters that it is a part of */
 	struct window_part shown, wanted;
 	bool is_moving;        /* `wanted` is on its way */
 	enum action_id then;   /* what to do with the selection when it has come: first, last, or ACTIONS */
@@ -29,7 +34,7 @@ struct window {
 /* The answer to show. *out_came: another part than at the last call; `then` says what is to be selected. */
 const struct answer *window_ask(struct view *view, struct window *window, bool *out_came);
 /* Letters that the window is a part of; -1: not known yet. */
-int64_t window_total(struct view *view, const struct window *window);
+int64_t window_total(const struct window *window);
 /* Rows of the list before the first of the part; -1: not known yet. */
 int64_t window_place(struct view *view, const struct window *window);
 bool window_is_back(const struct window *window); /* the answer's rows are newest first */
@@ -39,7 +44,7 @@ bool window_is_whole(struct view *view, const struct window *window);
 void window_follow(struct view *view, struct window *window, size_t at, size_t count);
 /* To one end: ACTION_first or ACTION_last. False: it is there already. */
 bool window_end(struct view *view, struct window *window, enum action_id end);
-/* Other letters from now on: begins at the first. "" for all states. */
-void window_state(struct window *window, const char *state);
+/* Other letters are asked for from now on: begins at the first. */
+void window_begin(struct window *window);
 
 #endif

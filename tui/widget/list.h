@@ -68,6 +68,9 @@ size_t list_place(const struct list *list);             /* 1.. of those shown; 0
 size_t list_shown(const struct list *list);             /* rows that filter and fold leave */
 size_t list_row_at(const struct list *list, size_t place); /* row of the source at that place, from 0 */
 size_t list_mark_count(const struct list *list);
+/* Marks every row, also those that are not among the source's now: the view knows which. Until `mark_none`. */
+void list_mark_everything(struct list *list);
+bool list_is_everything_marked(const struct list *list);
 bool list_is_marked(const struct list *list, const struct list_source *source, size_t row);
 /* Which rows an act is on: those that are marked and still there (whatever the filter says), else those that a filter shows,
  * else the selected one. `out_rows` has room for source->count. Gives how many. */

@@ -105,6 +105,7 @@ static void range_act(struct list *list, const struct list_source *source, struc
 bool marks_act(struct list *list, const struct list_source *source, enum action_id action, struct text *say)
 {
 	if (action == ACTION_mark_none) {
+		list->is_everything_marked = false;
 		while (list->mark_count)
 			free(list->marks[--list->mark_count]);
 		list->is_ranging = false;
@@ -115,6 +116,8 @@ bool marks_act(struct list *list, const struct list_source *source, enum action_
 		return false;
 	if (!list->shown) {
 		text_add(say, "no row to mark");
+	} else if (list->is_everything_marked) {
+		text_add(say, "all are marked; U takes the marks away");
 	} else if (action == ACTION_mark) {
 		marks_say(list, mark_set(list, list->key, !marks_have(list, list->key)), say);
 	} else if (action == ACTION_mark_all) {
@@ -123,6 +126,16 @@ bool marks_act(struct list *list, const struct list_source *source, enum action_
 		range_act(list, source, say);
 	}
 	return true;
+}
+
+void list_mark_everything(struct list *list)
+{
+	list->is_everything_marked = true;
+}
+
+bool list_is_everything_marked(const struct list *list)
+{
+	return list->is_everything_marked;
 }
 
 size_t list_mark_count(const struct list *list)
@@ -134,6 +147,8 @@ bool list_is_marked(const struct list *list, const struct list_source *source, s
 {
 	char key[LIST_KEY_BYTES];
 
+	if (list->is_everything_marked)
+		return true;
 	if (!list->mark_count)
 		return false;
 	source->key(source->context, row, key);

@@ -19,6 +19,7 @@ struct list {
 	size_t filtered_from;     /* rows before the filter, after the fold */
 	char **marks;             /* keys, sorted */
 	size_t mark_count;
+	bool is_everything_marked;
 	bool is_ranging;
 	char range_key[LIST_KEY_BYTES];
 };
