@@ -90,13 +90,39 @@ static void set_list(json_t *row, const char *name, json_t *list, bool from_fron
 		json_object_set_new(row, counter->at, json_integer((json_int_t)left_out));
 }
 
-static bool add_schema(const struct job_files *files, size_t table, json_t *row, struct error *err)
+/* Steps of one statement have its position: each gets the number of rows that it has given other values. */
+static void add_rows(void *context, const unsigned char *position, int64_t rows)
 {
+	char at[2 * POSITION_BYTES + 1];
+	const json_t *change;
+	json_t *step;
+	size_t i, k;
+
+	for (i = 0; i < POSITION_BYTES; i++)
+		snprintf(at + 2 * i, 3, "%02x", position[i]);
+	json_array_foreach((const json_t *)context, i, change) {
+		json_array_foreach(json_object_get(change, "steps"), k, step) {
+			const char *place = json_string_value(json_object_get(step, "at"));
+
+			if (place && strcmp(place, at) == 0)
+				json_object_set_new(step, "rows", json_integer((json_int_t)rows));
+		}
+	}
+}
+
+static bool add_schema(const struct job_files *files, size_t table, const struct sink_setup *setup, json_t *row,
+                       struct error *err)
+{
+	const struct table_schema *schema = files_schema(files, table);
 	json_t *timeline = timeline_json(files->dlq, json_string_value(json_object_get(row, "table")), err);
 
 	if (!timeline)
 		return false;
-	set_list(row, "columns", schema_json(files_schema(files, table)), false);
+	if (schema && !warehouse_altered(setup, arena_string(files->arena, schema->name), add_rows, timeline, err)) {
+		json_decref(timeline);
+		return false;
+	}
+	set_list(row, "columns", schema_json(schema), false);
 	set_list(row, "timeline", timeline, true);
 	return true;
 }
@@ -121,6 +147,7 @@ static void add_live(struct engine *engine, const char *name, const json_t *rows
 static bool list_tables(struct call *call, const struct job_options *options, void *context, struct error *err)
 {
 	struct table_list *list = context;
+	struct sink_setup setup = { .options = options, .warehouse = call->engine->home->warehouse };
 	struct job_files files;
 	json_t *rows;
 	bool is_fine = true;
@@ -139,7 +166,7 @@ static bool list_tables(struct call *call, const struct job_options *options, vo
 		if (!row)
 			break;
 		json_object_set_new(row, "job", json_string(options->name));
-		is_fine = !list->wants_schema || add_schema(&files, i, row, err);
+		is_fine = !list->wants_schema || add_schema(&files, i, &setup, row, err);
 		json_array_append_new(rows, row);
 	}
 	files_close(&files);

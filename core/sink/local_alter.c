@@ -229,6 +229,16 @@ static struct alter_way *way_make(struct replica *replica, size_t first)
 	return way;
 }
 
+void replica_way_count(struct replica *replica, const unsigned char *position)
+{
+	struct alters *alters = replica->alters;
+
+	for (size_t i = alters_below(alters, position); i < alters->count; i++) {
+		alters->items[i].rows++;
+		alters->items[i].is_saved = false;
+	}
+}
+
 struct alter_way *replica_way(struct replica *replica, const unsigned char *position)
 {
 	struct alters *alters = replica->alters;
@@ -348,9 +358,9 @@ bool replica_alters_apply(struct replica *replica, uint64_t *out_rows, struct er
  * What is remembered of them
  */
 
-bool replica_alters_read(struct replica *replica, struct error *err)
+static bool alters_read(struct replica *replica, struct error *err)
 {
-	sqlite3_stmt *stmt = store_prepare(replica->store, "SELECT position, change FROM _weir_altered WHERE table_name=?1 "
+	sqlite3_stmt *stmt = store_prepare(replica->store, "SELECT position, change, row_count FROM _weir_altered WHERE table_name=?1 "
 	                                                   "ORDER BY position", err);
 	bool has_row = false, is_fine, is_repeat;
 
@@ -368,9 +378,21 @@ bool replica_alters_read(struct replica *replica, struct error *err)
 			is_fine = false;
 			break;
 		}
+		/* In order, so it is the last. */
+		replica->alters->items[replica->alters->count - 1].rows = sqlite3_column_int64(stmt, 2);
 	}
 	sqlite3_finalize(stmt);
 	return is_fine;
+}
+
+bool replica_alters_read(struct replica *replica, struct error *err)
+{
+	bool has_table;
+
+	/* A file of an earlier version that is only read. */
+	if (!sql_has_table(replica->store, SPAN("_weir_altered"), &has_table, err))
+		return false;
+	return !has_table || alters_read(replica, err);
 }
 
 static bool alter_save(struct replica *replica, sqlite3_stmt *stmt, struct alter *alter, struct error *err)

@@ -225,6 +225,8 @@ static bool row_upsert(struct replica *replica, struct change *change, struct hi
 	change->is_applied = sqlite3_changes(replica->store->db) > 0;
 	if (!change->is_applied)
 		return true;
+	if (replica_way(replica, change->position))
+		replica_way_count(replica, change->position);
 	if ((missing || replica->has_unavailable) && !missing_list(replica, change->key, missing, err))
 		return false;
 	return tombstone_drop(replica, change, err);

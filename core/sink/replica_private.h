@@ -33,6 +33,8 @@ bool replica_alters_read(struct replica *replica, struct error *err);
 bool replica_alters_save(struct replica *replica, struct error *err);
 /* NULL: nothing becomes of it. Lent until the columns or schema changes are others. */
 struct alter_way *replica_way(struct replica *replica, const unsigned char *position);
+/* A row of that position has come into the table by its way. */
+void replica_way_count(struct replica *replica, const unsigned char *position);
 /* local_follow.c: a column's value as one of another column's type. */
 void replica_add_converted(struct text *sql, const struct column *from, const struct column *to);
 

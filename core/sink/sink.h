@@ -149,4 +149,10 @@ struct row_answer {
 bool warehouse_row(const struct sink_setup *, const char *table, const struct row_question *, struct row_answer *out,
                    struct error *);
 
+/* Schema changes that have reached rows of a replica (its plain name): their positions, and how many rows each has given
+ * other values, stored ones and such as came later. Nothing of a replica that is not there. */
+bool warehouse_altered(const struct sink_setup *, const char *table,
+                       void (*on_altered)(void *context, const unsigned char *position, int64_t rows), void *context,
+                       struct error *err);
+
 #endif

@@ -194,6 +194,7 @@ struct table {
 	size_t told_count;              /* columns that the newest schema in a batch has */
 	struct text *why;               /* what changed since the last batch_add_change; empty: nothing */
 	struct text *steps;             /* the same by columns, for the timeline: JSON without its brackets */
+	const struct position *step_at; /* of the schema change that steps are of, if it reaches rows; else NULL */
 	struct text *fills;             /* values of new columns for older rows, until a record of it is written */
 	bool is_quietly_changed;        /* something that no timeline needs */
 	uint32_t history_version;

@@ -37,8 +37,10 @@ static void step_filled(struct event *e, int column, const struct source_type *f
 	bq_type_print(did, &e->table->columns[column].type);
 	text_add(did, ", rows before it have ");
 	text_add_span(did, json.len > 80 ? span_make(json.at, 80) : json);
+	e->table->step_at = &e->position;
 	table_step(e->table, e->table->columns[column].name, arena_printf(e->batch->arena, "new, %s, with a default",
 	           source_type_name(from)), did->at);
+	e->table->step_at = NULL;
 }
 
 int column_add_filled(struct debezium *d, struct event *e, const struct source_field *field, struct span default_json)

@@ -129,9 +129,13 @@ static bool statement_check(struct altering *a, struct text *out_why)
  * What becomes of it
  */
 
-static void step_put(struct altering *a, struct span column, struct text *change, const char *did)
+/* `had`: bytes of moves and sets before the clause. */
+static void step_put(struct altering *a, struct span column, struct text *change, const char *did, size_t had)
 {
+	/* Only what gives rows another value has rows to be counted. */
+	a->e->table->step_at = a->moves->len + a->sets->len > had ? &a->e->position : NULL;
 	table_step(a->e->table, column, change->at, did);
+	a->e->table->step_at = NULL;
 	a->is_told = true;
 }
 
@@ -320,10 +324,12 @@ static void clause_apply(struct altering *a, const struct ddl_clause *clause)
 	OWNED(text) did = text_new(WORDS_BYTES_MAX);
 	bool has_new = clause->verb == DDL_CHANGE || clause->verb == DDL_RENAME;
 
+	size_t had = a->moves->len + a->sets->len;
+
 	if (!applier_of(clause))
 		return;
 	applier_of(clause)(a, clause, change, did);
-	step_put(a, has_new ? clause->new_name : clause->name, change, did->at);
+	step_put(a, has_new ? clause->new_name : clause->name, change, did->at, had);
 }
 
 static void record_put(struct altering *a)

@@ -126,14 +126,31 @@ void table_change(struct table *table, const char *what, struct span name)
 	}
 }
 
+static void step_place(const struct table *table, struct text *step)
+{
+	unsigned char packed[POSITION_BYTES];
+
+	if (!table->step_at)
+		return;
+	position_pack(table->step_at, packed);
+	text_add(step, ",\"at\":\"");
+	for (size_t i = 0; i < POSITION_BYTES; i++)
+		text_add_format(step, "%02x", packed[i]);
+	text_add_char(step, '"');
+}
+
 /* What does not fit any more is left out whole. */
 void table_step(struct table *table, struct span column, const char *change, const char *did)
 {
 	OWNED(text) step = text_new(STEP_BYTES_MAX);
 
-	if (text_add(step, table->steps->len ? ",{\"column\":" : "{\"column\":") && json_quote(step, column) &&
-	    text_add(step, ",\"change\":") && json_quote(step, span_of(change)) && text_add(step, ",\"did\":") &&
-	    json_quote(step, span_of(did)) && text_add_char(step, '}'))
+	const char *begin = table->steps->len ? ",{\"column\":" : "{\"column\":";
+
+	if (!text_add(step, begin) || !json_quote(step, column) || !text_add(step, ",\"change\":") ||
+	    !json_quote(step, span_of(change)) || !text_add(step, ",\"did\":") || !json_quote(step, span_of(did)))
+		return;
+	step_place(table, step);
+	if (text_add_char(step, '}'))
 		text_add_span(table->steps, text_span(step));
 }
 
@@ -161,7 +178,7 @@ void table_flush(struct debezium *d, struct event *e)
 
 		if (!span_equal(text, table->schema.history)) {
 			table->schema.history = arena_copy(table->arena, text);
-			table_change(table, "source's log", NOTHING);
+			table->is_quietly_changed = true;
 		}
 	}
 	if (!table->why->len && !table->is_quietly_changed)

@@ -2,7 +2,7 @@
 
 What is relied on is what the changelog promises its readers: position and key of a change compare as bytes, the greatest
 position of a key is its row, TRUNCATE and DROP hide what is below them, a column listed as unavailable has the value of the
-row's earlier changes, under the old key before a key change."""
+row's earlier changes, under the old key before a key change, and an ALTER changes every row whose newest change is below it."""
 import base64
 import json
 import sqlite3
@@ -19,7 +19,7 @@ create temp table earlier as select m.id as id, (select p.id from moment p where
     and not (m.old is not null and p.op = 'DELETE') order by p.place desc limit 1) as before from moment m where m.gone is not null;
 """
 NEWEST = """
-select m.id, m.name, m.record, m.gone from moment m, floor f where m.place >= f.place and m.op <> 'DELETE'
+select m.id, m.name, m.record, m.gone, m.place from moment m, floor f where m.place >= f.place and m.op <> 'DELETE'
     and not exists (select 1 from moment n where n.key = m.key and n.place > m.place)
 """
 CHAIN = """
@@ -52,18 +52,29 @@ def looked_up(db, change, column):
     return None
 
 
+def altered(row, change):
+    """What an ALTER makes of a row that lies below it: names first, all at once, then values."""
+    out = {c: v for c, v in row.items() if c not in change["move"]}
+    out.update({new: row[old] for old, new in change["move"].items() if old in row})
+    out.update(change["set"])
+    return dict(change["fill"], **out)
+
+
 def applied(log, table, columns):
     """The rows of a table, {column: value}, that its changelog in the file `log` comes to. columns: {name: BigQuery type}."""
     db = sqlite3.connect("file:%s?mode=ro" % log, uri=True)
     try:
         db.execute("create temp view log as select rowid, * from main.`%s_changelog`" % table)
         db.executescript(PREPARE)
+        alters = db.execute("select _weir_position, fullRecord from log where operation = 'ALTER' order by 1").fetchall()
         out = []
-        for change, name, record, gone in db.execute(NEWEST).fetchall():
+        for change, name, record, gone, place in db.execute(NEWEST).fetchall():
             row = dict(json.loads(name or "{}"))
             row.update({k: v for k, v in json.loads(record).items() if v is not None or k not in row})
             for column in json.loads(gone or "[]"):
                 row[column] = looked_up(db, change, column)
+            for above, what in alters:
+                row = altered(row, json.loads(what)) if above > place else row
             out.append({c: value(row.get(c), kind) for c, kind in columns.items()})
         return out
     finally:
@@ -71,11 +82,11 @@ def applied(log, table, columns):
 
 
 def counts(log):
-    """{table: (changes in its changelog, different ones among them)}; a DROP is none that a row event brought."""
+    """{table: (changes in its changelog, different ones among them)}; a DROP or ALTER is none that a row event brought."""
     db = sqlite3.connect("file:%s?mode=ro" % log, uri=True)
     try:
         tables = [t for (t,) in db.execute("select changelog from _weir_tables where changelog is not null")]
-        return {t[: -len("_changelog")]: db.execute("select count(*), count(distinct hex(_weir_position) || ':' || hex(_weir_key)) from `%s` where operation <> 'DROP'" % t).fetchone()
+        return {t[: -len("_changelog")]: db.execute("select count(*), count(distinct hex(_weir_position) || ':' || hex(_weir_key)) from `%s` where operation not in ('DROP', 'ALTER')" % t).fetchone()
                 for t in tables}
     finally:
         db.close()

@@ -185,9 +185,13 @@ def test_files_of_the_first_version_go_on():
             with sqlite3.connect(path) as db:
                 for table, column in (("_weir_position", "commits"), ("_weir_tables", "identity"), ("_weir_replica", "made_from")):
                     db.execute("alter table %s drop column %s" % (table, column))
+                db.execute("drop table _weir_altered")
                 db.execute("pragma user_version = 1")
         with sqlite3.connect(os.path.join(home.state, "jobs", "shop.db")) as db:
             db.execute("drop table remembered")
+            db.execute("alter table timeline drop column steps")
+            db.execute("drop index letters_by_time")
+            db.execute("alter table letters drop column committed")
             db.execute("pragma user_version = 1")
         with open(feed, "a") as f:
             f.write(rows(20, 30))

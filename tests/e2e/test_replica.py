@@ -41,7 +41,7 @@ def check_shuffled(name, untyped=False, **parameters):
     with weir.Home() as home:
         result = home.replicate(home.write("feed.jsonl", feed), **parameters)
         assert result["balanced"] and result["repeated"] == again, (result["repeated"], again)
-        assert not rows.differences(home.warehouse(), folder, untyped=untyped, leave_ddl=True)[:10]
+        assert not rows.differences(home.warehouse(), folder, untyped=untyped)[:10]
         home.verify()
 
 

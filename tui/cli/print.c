@@ -169,6 +169,50 @@ static void print_columns(const json_t *table)
 		printf("    (and %lld more columns)\n", (long long)number(table, "columns_left_out"));
 }
 
+/* Where the first message with a change is. */
+static void add_place(struct text *line, const json_t *change)
+{
+	const json_t *source = json_object_get(change, "source");
+
+	if (number(source, "line"))
+		text_add_format(line, " (line %lld)", (long long)number(source, "line"));
+	else if (*word(source, "message_id"))
+		text_add_format(line, " (message %s)", word(source, "message_id"));
+}
+
+static void print_step(const json_t *change, const json_t *step)
+{
+	OWNED(text) line = text_new(65536);
+	const char *column = word(step, "column"), *what = step ? word(step, "change") : word(change, "change");
+
+	text_add_format(line, "%.19s %s%s%s", word(change, "time"), column, *column ? ": " : "", what);
+	if (step)
+		text_add_format(line, "; weir: %s", word(step, "did"));
+	if (json_object_get(step, "rows"))
+		text_add_format(line, ", %lld %s", (long long)number(step, "rows"), number(step, "rows") == 1 ? "row" : "rows");
+	add_place(line, change);
+	printf("    ");
+	cli_print_wrapped(line->at, 4);
+}
+
+/* What happened to the columns, oldest first. */
+static void print_timeline(const json_t *table)
+{
+	const json_t *change, *step;
+	size_t i, k;
+
+	json_array_foreach(json_object_get(table, "timeline"), i, change) {
+		const json_t *steps = json_object_get(change, "steps");
+
+		if (!json_array_size(steps))
+			print_step(change, NULL);
+		json_array_foreach(steps, k, step)
+			print_step(change, step);
+	}
+	if (number(table, "timeline_left_out"))
+		printf("    (and %lld older changes)\n", (long long)number(table, "timeline_left_out"));
+}
+
 static void print_paused(const json_t *paused)
 {
 	OWNED(text) line = text_new(65536);
@@ -216,6 +260,7 @@ static void print_table_row(const json_t *table, bool with_job, struct printer_s
 	print_paused(json_object_get(table, "paused"));
 	print_notes(json_object_get(table, "notes"));
 	print_columns(table);
+	print_timeline(table);
 }
 
 static void print_table(const json_t *table, struct printer_state *state)

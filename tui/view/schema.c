@@ -16,13 +16,14 @@ struct schema {
 	unsigned generation;
 };
 
-enum column { WHEN, TABLE, COLUMN, CHANGE };
+enum column { WHEN, TABLE, COLUMN, CHANGE, DID };
 
 static const struct list_column columns[] = {
-	[WHEN] = { "WHEN", NULL, 8, -1, 1, 0, false, 0 },
-	[TABLE] = { "TABLE", "table", 20, -1, 0, 0, false, 't' },
-	[COLUMN] = { "COLUMN", "column", 16, -1, 0, 0, false, 'c' },
-	[CHANGE] = { "CHANGE", "change", 16, -1, 0, 0, true, 'g' },
+	[WHEN] = { "WHEN", NULL, 8, -1, 2, 0, false, 0 },
+	[TABLE] = { "TABLE", "table", 17, -1, 0, 0, false, 't' },
+	[COLUMN] = { "COLUMN", "column", 11, -1, 0, 0, false, 'c' },
+	[CHANGE] = { "CHANGE AT SOURCE", "change", 20, -1, 0, 0, false, 'g' },
+	[DID] = { "WEIR DID", "did", 16, -1, 1, 0, true, 'd' },
 };
 
 static void cell_text(const struct console *console, const json_t *row, size_t column, struct text *out)
@@ -32,6 +33,7 @@ static void cell_text(const struct console *console, const json_t *row, size_t c
 	case TABLE: text_add(out, member_text(row, "table")); return;
 	case COLUMN: text_add(out, member_text(row, "column")); return;
 	case CHANGE: text_add(out, member_text(row, "change")); return;
+	case DID: text_add(out, member_text(row, "did")); return;
 	}
 }
 
@@ -84,10 +86,21 @@ static const json_t *table_of(struct view *view, const json_t *row)
 	return NULL;
 }
 
+/* In full, where the list has cut it. */
+static void change_words(const json_t *row, struct text *out)
+{
+	const char *column = member_text(row, "column"), *did = member_text(row, "did");
+
+	text_add_format(out, "%s%s%s", column, *column ? ": " : "", member_text(row, "change"));
+	if (*did)
+		text_add_format(out, "; weir did: %s", did);
+}
+
 static void draw_pane(struct view *view, const json_t *row, struct area area)
 {
 	const json_t *table = table_of(view, row), *column;
 	size_t i;
+	int used = 1;
 	OWNED(text) title = text_new(LINE_BYTES);
 	OWNED(text) line = text_new(LINE_BYTES);
 
@@ -95,12 +108,15 @@ static void draw_pane(struct view *view, const json_t *row, struct area area)
 	text_add_format(line, "%zu", json_array_size(json_object_get(table, "columns")));
 	draw_rule(area, 0, title->at, line->at);
 	text_clear(line);
+	change_words(row, line);
+	used += draw_paragraph(area, used, 1, area.cols - 2, 2, ROLE_text, text_span(line));
+	text_clear(line);
 	json_array_foreach(json_object_get(table, "columns"), i, column)
 		text_add_format(line, "%s%s %s%s%s", i ? ", " : "", member_text(column, "name"), member_text(column, "type"),
 		                member_int(column, "key_ordinal") ? " key" : "", member_bool(column, "inferred") ? " (inferred)" : "");
-	i = (size_t)draw_paragraph(area, 1, 1, area.cols - 2, area.rows - 2, ROLE_text, text_span(line));
+	used += draw_paragraph(area, used, 1, area.cols - 2, area.rows - used - 1, ROLE_dim, text_span(line));
 	if (*member_text(row, "where"))
-		draw_format(area, 1 + (int)i, 1, ROLE_dim, "first message with it: %s", member_text(row, "where"));
+		draw_format(area, used, 1, ROLE_dim, "first message with it: %s", member_text(row, "where"));
 }
 
 static void schema_draw(struct view *view, struct area area)
@@ -174,9 +190,11 @@ static bool schema_copy(struct view *view, bool is_finding, struct text *out)
 	if (!row)
 		return false;
 	text_add(out, member_text(row, "table"));
-	if (is_finding)
-		text_add_format(out, " %s: %s at %s, %s", member_text(row, "column"), member_text(row, "change"),
-		                member_text(row, "time"), member_text(row, "where"));
+	if (is_finding) {
+		text_add_char(out, ' ');
+		change_words(row, out);
+		text_add_format(out, ", at %s, %s", member_text(row, "time"), member_text(row, "where"));
+	}
 	return true;
 }
 
@@ -203,7 +221,7 @@ static const enum action_id schema_own[] = { ACTION_sort, ACTION_sort_reverse, A
 const struct view_ops view_schema = {
 	.name = "schema",
 	.table = "schema",
-	.help = "columns over time: what changed at the source, and when",
+	.help = "columns over time: what changed at the source, when, and what weir did",
 	.open = schema_open,
 	.close = schema_close,
 	.draw = schema_draw,

@@ -19,7 +19,8 @@ static const json_t *column_of(const json_t *columns, const char *name)
 	return NULL;
 }
 
-static void change_add(json_t *out, const json_t *table, const json_t *version, const char *column, const char *change)
+static void change_add(json_t *out, const json_t *table, const json_t *version, const char *column, const char *change,
+                       const char *did)
 {
 	const json_t *source = json_object_get(version, "source");
 	json_t *row = json_object();
@@ -35,6 +36,7 @@ static void change_add(json_t *out, const json_t *table, const json_t *version, 
 	json_object_set(row, "version", json_object_get(version, "version"));
 	json_object_set_new(row, "column", json_string(column));
 	json_object_set_new(row, "change", json_string(change));
+	json_object_set_new(row, "did", json_string(did));
 	json_object_set_new(row, "where", json_string(where->at));
 	json_array_append_new(out, row);
 }
@@ -53,14 +55,32 @@ static void columns_compare(json_t *out, const json_t *table, const json_t *befo
 		else if (strcmp(member_text(was, "type"), member_text(column, "type")) != 0)
 			text_add_format(change, "%s -> %s", member_text(was, "type"), member_text(column, "type"));
 		if (change->len)
-			change_add(out, table, after, member_text(column, "name"), change->at);
+			change_add(out, table, after, member_text(column, "name"), change->at, "");
 	}
 	json_array_foreach(old, i, column) {
 		if (!column_of(new, member_text(column, "name")))
-			change_add(out, table, after, member_text(column, "name"), "gone from the source");
+			change_add(out, table, after, member_text(column, "name"), "gone from the source", "");
 	}
 	if (json_array_size(out) == had)
-		change_add(out, table, after, "", member_text(after, "change"));
+		change_add(out, table, after, "", member_text(after, "change"), "");
+}
+
+/* As the engine tells it. False: it does not. */
+static bool steps_take(json_t *out, const json_t *table, const json_t *version)
+{
+	const json_t *steps = json_object_get(version, "steps"), *step;
+	size_t i;
+
+	json_array_foreach(steps, i, step) {
+		OWNED(text) did = text_new(LINE_BYTES);
+
+		text_add(did, member_text(step, "did"));
+		if (json_object_get(step, "rows"))
+			text_add_format(did, ", %lld %s", (long long)member_int(step, "rows"),
+			                member_int(step, "rows") == 1 ? "row" : "rows");
+		change_add(out, table, version, member_text(step, "column"), member_text(step, "change"), did->at);
+	}
+	return json_array_size(steps) > 0;
 }
 
 static void table_compare(json_t *out, const json_t *table)
@@ -71,12 +91,14 @@ static void table_compare(json_t *out, const json_t *table)
 	json_array_foreach(timeline, i, version) {
 		OWNED(text) change = text_new(LINE_BYTES);
 
+		if (steps_take(out, table, version))
+			continue;
 		if (i) {
 			columns_compare(out, table, json_array_get(timeline, i - 1), version);
 			continue;
 		}
 		text_add_format(change, "first seen, %zu columns", json_array_size(json_object_get(version, "columns")));
-		change_add(out, table, version, "", change->at);
+		change_add(out, table, version, "", change->at, "made");
 	}
 }
 
