@@ -254,14 +254,14 @@ void column_settle(struct event *e, int column, const struct bq_type *type)
 void column_widen(struct event *e, int column, const struct bq_type *seen, bool value_fits)
 {
 	struct column *c = &e->table->columns[column];
-	struct bq_type wide = c->type;
-
-	struct bq_type before = c->type;
+	struct bq_type wide = c->type, before = c->type;
 
 	if (!bq_type_widen(&wide, seen, value_fits))
 		return;
 	e->table->type_version++;
 	type_keep(e->table->arena, &wide, &c->type);
+	if (c->key_ordinal)
+		key_tell_type(e, c, &before);
 	if ((size_t)column < e->table->told_count)
 		column_tell(e, c, &before);
 }

@@ -382,6 +382,7 @@ struct row_key {
 	struct span key, json;
 	struct span proto;              /* body of the primaryKey message, if wanted */
 };
+void key_tell_type(struct event *e, const struct column *column, const struct bq_type *was);
 bool key_decide(struct debezium *d, struct event *e, bool has_row);
 bool key_of_row(struct debezium *d, struct event *e, const struct row *row, struct row_key *out); /* row: may be NULL */
 bool key_has_changed(struct debezium *d, struct event *e, const struct row *before, const struct row *after,

@@ -172,6 +172,30 @@ static bool key_names_match(const struct debezium *d, const struct event *e)
 	return count == e->table->schema.key_count;
 }
 
+/* Types whose values have one text in both, ours and the source's: their keys stay what they were. */
+static const struct kept_spelling {
+	enum bq_kind from, to;
+} kept_spellings[] = {
+	{ BQ_INT64, BQ_NUMERIC }, { BQ_INT64, BQ_BIGNUMERIC }, { BQ_INT64, BQ_FLOAT64 }, { BQ_INT64, BQ_STRING },
+	{ BQ_NUMERIC, BQ_BIGNUMERIC }, { BQ_BOOL, BQ_STRING }, { BQ_DATE, BQ_STRING }, { BQ_JSON, BQ_STRING },
+};
+
+/* A source that turns 1.50 into text says "1.50", and the row that has been "1.5" is not found by it. */
+void key_tell_type(struct event *e, const struct column *column, const struct bq_type *was)
+{
+	OWNED(text) from = text_new(4096);
+	OWNED(text) to = text_new(4096);
+
+	for (size_t i = 0; i < sizeof(kept_spellings) / sizeof(kept_spellings[0]); i++) {
+		if (was->kind == kept_spellings[i].from && column->type.kind == kept_spellings[i].to)
+			return;
+	}
+	bq_type_print(from, was);
+	bq_type_print(to, &column->type);
+	batch_add_note(e->batch, e->table->number, column->name, "key_changed", 1, "key column %.*s was %s and is %s now: a row "
+	               "that the source spells otherwise since then may stand twice", SPAN_ARG(column->name), from->at, to->at);
+}
+
 /* Once a run. */
 static void key_tell(struct event *e, const char *code, const char *text)
 {

@@ -12,6 +12,7 @@
 
 struct override {
 	struct span table;
+	struct span whole; /* TABLE.COLUMN as it was written */
 	struct column_rule rule;
 };
 
@@ -129,6 +130,7 @@ static bool override_read(struct arena *arena, const struct column_override *fro
 
 	out->table = span_of(from->table);
 	out->rule.name = span_of(from->column);
+	out->whole = span_of(arena_printf(arena, "%s.%s", from->table, from->column));
 	out->rule.has_type = column.len > 0;
 	if (column.len && !bq_type_parse(column, arena, &out->rule.type))
 		return fail(err, ERROR_CONFIG, "bad_column_type", "columnTypes %s.%s: '%.80s' is no BigQuery type",
@@ -186,6 +188,23 @@ const struct table_rule *source_schema_table(const struct source_schema *schema,
 	return found;
 }
 
+/* A column may have dots in its name: "t.a.b" is b of t.a, and a.b of t. */
+static bool override_matches(const struct override *o, struct span source, struct span table, struct span column)
+{
+	OWNED(text) full = text_new(4 * NAME_BYTES_MAX + 4);
+
+	if (name_equal(o->rule.name, column))
+		return name_matches(o->table, source, table);
+	if (!memchr(column.at, '.', column.len))
+		return false;
+	text_add_span(full, source);
+	text_add_char(full, '.');
+	text_add_span(full, column);
+	struct span end = text_span(full);
+
+	return name_matches(o->whole, end, span_make(end.at + end.len - column.len - 1 - table.len, table.len + 1 + column.len));
+}
+
 static const struct override *override_find(const struct source_schema *schema, struct span source,
                                             struct span table, struct span column)
 {
@@ -194,7 +213,7 @@ static const struct override *override_find(const struct source_schema *schema, 
 	for (size_t i = 0; i < schema->override_count; i++) {
 		const struct override *o = &schema->overrides[i];
 
-		if (name_equal(o->rule.name, column) && name_matches(o->table, source, table) &&
+		if (override_matches(o, source, table, column) &&
 		    (!found || o->table.len > found->table.len))
 			found = o;
 	}

@@ -57,6 +57,18 @@ def test_a_key_whose_type_changes_in_mid_stream():
         check("%s to %s" % (first, second), changes, [(stored, 2)], "select cast(id as text), v from t", rounds=1)
 
 
+def test_a_key_whose_spelling_may_change_is_said():
+    """1.50 as text is another key than 1.5, which stood there: the row stands twice, and that is not passed over in silence."""
+    steps = ((decimal(2), unscaled(150, 2)), ("string", "1.50"))
+    changes = [by_id({"id": value, "v": i}, None, i, {"id": kind, "v": "int32"}) for i, (kind, value) in enumerate(steps, 1)]
+    lines = "\n".join(c.line(i + 1) for i, c in enumerate(changes)) + "\n"
+    with weir.Home() as home:
+        result = home.replicate(home.write("feed", lines))
+        (note,) = [n for t in result["tables"] for n in t["notes"] if n["code"] == "key_changed"]
+        assert note["column"] == "id" and "NUMERIC" in note["text"] and "STRING" in note["text"], note
+        assert home.sql(ROWS + " order by v") == [("1.5", 1), ("1.50", 2)]
+
+
 def test_a_key_of_other_columns_in_mid_stream_is_refused():
     """The old key cannot tell the new rows apart: never two rows for one."""
     changes = written(1, 2) + [Change(event({"id": 1, "a": 2, "v": 5}, lsn=13), {"id": 1, "a": 2}), Change(event(None, {"id": 2, "a": 0, "v": 5}, lsn=14), {"a": 0})]
