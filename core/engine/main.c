@@ -13,8 +13,11 @@
 #include "engine/live_line_private.h"
 #include "engine/version.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +26,8 @@
 #define LOCK_WAIT_MS 1000
 #define JOIN_WAIT_MS 10000
 #define LOCK_LOOK_MS 20
+#define READER_LOOK_MS 200
+#define READER_STOPPED_MS 1000
 
 static int complain(const struct error *err, bool is_json)
 {
@@ -102,22 +107,53 @@ struct own_run {
 	struct error err;
 };
 
+/* Waits until standard output takes something; false: it takes nothing, and this engine has been asked to end. */
+static bool reader_waits(const struct engine *engine)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+	int64_t stopped_ms = 0;
+
+	while (poll(&out, 1, READER_LOOK_MS) <= 0) {
+		if (!atomic_load(&engine->is_stopping))
+			continue;
+		if (!stopped_ms)
+			stopped_ms = clock_mono_ms();
+		if (clock_mono_ms() - stopped_ms >= READER_STOPPED_MS)
+			return false;
+	}
+	return true;
+}
+
+/* A result that nobody reads is waited with, as any program's, but not longer than the engine is wanted: it has the home. In
+ * pieces that a pipe takes whole once it takes anything. */
+static bool put_result(const struct engine *engine, struct span text)
+{
+	while (text.len) {
+		ssize_t n = reader_waits(engine) ? write(STDOUT_FILENO, text.at, text.len < PIPE_BUF ? text.len : PIPE_BUF) : 0;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return true; /* who has gone is no reader */
+		if (n == 0)
+			return false;
+		text = span_make(text.at + n, text.len - (size_t)n);
+	}
+	return true;
+}
+
 static bool print_result(struct call *call, json_t *result)
 {
 	struct own_run *own = call->context;
 	OWNED(text) words = text_new(16u << 20);
-	char *line;
+	char *line = own->is_json ? json_line(result) : NULL;
 
 	live_line_end(&own->live);
-	if (own->is_json) {
-		line = json_line(result);
-		fputs(line, stdout);
-		free(line);
-	} else {
+	if (!own->is_json)
 		run_result_text(result, terminal_columns(STDOUT_FILENO), words);
-		fputs(words->at, stdout);
-	}
-	fflush(stdout);
+	if (!put_result(call->engine, line ? span_of(line) : text_span(words)))
+		terminal_say("weir: nobody has read the result; weir job show has it");
+	free(line);
 	json_decref(result);
 	return true;
 }
