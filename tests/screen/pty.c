@@ -157,6 +157,7 @@ void pty_resize(struct pty *pty, int rows, int cols)
 	struct winsize size = { .ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols };
 
 	vterm_set_size(pty->vterm, rows, cols);
+	pty->stream.is_one_column = cols < 2;
 	ioctl(pty->fd, TIOCSWINSZ, &size);
 }
 

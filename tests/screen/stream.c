@@ -168,6 +168,8 @@ size_t stream_read(struct stream *stream, const char *bytes, size_t len, char *o
 		bool is_palette = stream->state == STREAM_PALETTE || before == STREAM_PALETTE;
 		if (is_palette || (before == STREAM_OSC && stream->is_linux && bytes[i] == 'R' && stream->state == STREAM_TEXT))
 			out[count++] = '\a';
+		else if (stream->is_one_column && (unsigned char)bytes[i] >= 0x80)
+			count += (unsigned char)bytes[i] >= 0xc0 ? (out[count] = '?', 1) : 0;
 		else if (stream->has_other_widths)
 			count += other_width(stream, bytes[i], out + count);
 		else

@@ -24,6 +24,7 @@ struct stream {
 	bool is_linux; /* ESC ] R and ESC ] P with seven digits are whole, and not the start of a string */
 	bool has_other_widths; /* U+0800 to U+0FFF come as two columns, all beyond U+FFFF as one: other tables than the program's */
 	int left_of_character;
+	bool is_one_column; /* libvterm falls over a wide character where there is no second column: all but ASCII is '?' then */
 	enum stream_state state;
 	char string[STREAM_STRING_MAX + 1];
 	int string_len;
