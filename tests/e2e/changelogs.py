@@ -7,6 +7,7 @@ import base64
 import json
 import sqlite3
 
+SENT = "'INSERT', 'READ', 'UPDATE', 'DELETE', 'TRUNCATE'"
 PREPARE = """
 create temp table moment as select rowid as id, _weir_key as key, _weir_position as place, operation as op, _weir_old_key as old,
     _weir_unavailable as gone, fullRecord as record, primaryKey as name from log where operation in ('INSERT','READ','UPDATE','DELETE');
