@@ -140,6 +140,7 @@ static bool open_transform(struct pipeline *p, const struct pipeline_setup *setu
 		.options = setup->options,
 		.tables = state->tables,
 		.table_count = state->table_count,
+		.logs = setup->from_start ? (struct span){ 0 } : state->position.logs,
 		.wants_json = true,
 	};
 

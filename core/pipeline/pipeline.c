@@ -83,6 +83,8 @@ bool pipeline_fill(struct pipeline *p, struct batch *batch, int64_t until_ms, st
 	}
 filled:
 	p->source->ops->mark(p->source, batch);
+	if (p->transform->ops->finish)
+		p->transform->ops->finish(p->transform, batch);
 	if (batch->message_count) {
 		batch->fill = ++p->fills;
 		progress_do(p->progress, THREAD_READER, ACTIVITY_HANDING_ON, 0);

@@ -65,7 +65,7 @@ static bool write_rows_once(struct pipeline *p, struct batch *batch, struct erro
 	if (!p->sink->ops->write(p->sink, batch, err) || !store_timeline(p, batch, err))
 		return false;
 	p->sink->ops->state(p->sink, &state);
-	state.position.unparked = (struct span){ 0 };
+	state.position.unparked = state.position.logs = (struct span){ 0 };
 	memset(p->added, 0, (p->table_count + 1) * sizeof(*p->added));
 	return p->sink->ops->commit(p->sink, &state.position, p->added, p->table_count, err);
 }

@@ -10,8 +10,8 @@
 
 static bool position_read(struct local_sink *sink, struct error *err)
 {
-	sqlite3_stmt *stmt = store_prepare(sink->store, "SELECT incarnation, identity, byte_offset, line, unparked, commits FROM _weir_position "
-	                                                "WHERE job=?1", err);
+	sqlite3_stmt *stmt = store_prepare(sink->store, "SELECT incarnation, identity, byte_offset, line, unparked, commits, logs "
+	                                                "FROM _weir_position WHERE job=?1", err);
 	bool has_row = false;
 	bool is_fine;
 
@@ -27,6 +27,7 @@ static bool position_read(struct local_sink *sink, struct error *err)
 		sink->position.line = (uint64_t)sqlite3_column_int64(stmt, 3);
 		sink->position.unparked = arena_copy(sink->arena, store_blob(stmt, 4));
 		sink->commits = sqlite3_column_int64(stmt, 5);
+		sink->position.logs = arena_copy(sink->arena, store_text(stmt, 6));
 	}
 	sqlite3_finalize(stmt);
 	return is_fine;
@@ -110,8 +111,10 @@ bool books_read(struct local_sink *sink, struct error *err)
 bool books_write_position(struct local_sink *sink, const struct source_position *position, struct error *err)
 {
 	sqlite3_stmt *stmt = store_prepare(sink->store,
-		"INSERT OR REPLACE INTO _weir_position(job, incarnation, identity, byte_offset, line, unparked, commits) "
-		"VALUES(?1,?2,?3,?4,?5,?6,?7)", err);
+		"INSERT INTO _weir_position(job, incarnation, identity, byte_offset, line, unparked, commits, logs) "
+		"VALUES(?1,?2,?3,?4,?5,?6,?7,?8) ON CONFLICT(job) DO UPDATE SET incarnation=excluded.incarnation, "
+		"identity=excluded.identity, byte_offset=excluded.byte_offset, line=excluded.line, unparked=excluded.unparked, "
+		"commits=excluded.commits, logs=CASE excluded.logs WHEN '' THEN logs ELSE excluded.logs END", err);
 	bool is_fine;
 
 	if (!stmt)
@@ -123,6 +126,7 @@ bool books_write_position(struct local_sink *sink, const struct source_position 
 	sqlite3_bind_int64(stmt, 5, (int64_t)position->line);
 	store_bind_blob(stmt, 6, position->unparked);
 	sqlite3_bind_int64(stmt, 7, sink->commits + 1);
+	store_bind_text(stmt, 8, position->logs.at ? position->logs : span_of(""));
 	is_fine = store_run(sink->store, stmt, err);
 	sqlite3_finalize(stmt);
 	return is_fine;

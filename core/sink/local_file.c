@@ -48,12 +48,15 @@ static const char *const warehouse_migrations[] = {
 	"CREATE TABLE _weir_altered("
 	"table_name TEXT, position BLOB, change TEXT NOT NULL, row_count INTEGER NOT NULL, "
 	"PRIMARY KEY(table_name, position)) WITHOUT ROWID;",
+
+	/* A log that goes back while nobody looks (transform/history.c). */
+	"ALTER TABLE _weir_position ADD COLUMN logs TEXT NOT NULL DEFAULT '';",
 };
 
 static const struct store_kind warehouse_kind = {
 	.what = "warehouse",
 	.application_id = WAREHOUSE_ID,
-	.version = 3,
+	.version = 4,
 	.migrations = warehouse_migrations,
 	.page_bytes = WAREHOUSE_PAGE_BYTES,
 };

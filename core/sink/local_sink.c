@@ -108,7 +108,7 @@ static void state_keep(struct local_sink *sink, const struct source_position *po
 		sink->position.identity = arena_copy(sink->arena, position->identity);
 	sink->position.offset = position->offset;
 	sink->position.line = position->line;
-	sink->position.unparked = (struct span){ 0 };
+	sink->position.unparked = sink->position.logs = (struct span){ 0 };
 	sink->is_open = false;
 }
 

@@ -73,6 +73,7 @@ static struct transform *debezium_open(const struct transform_setup *setup, stru
 	}
 	for (size_t i = 0; i < setup->table_count; i++)
 		table_restore(d, setup->tables[i]);
+	history_read(&d->history, setup->logs);
 	for (size_t i = 0; i < d->table_count; i++)
 		d->tables[i]->history_version = d->history.version;
 	return &d->base;
@@ -179,10 +180,21 @@ static void debezium_apply(struct transform *transform, struct batch *batch, str
 	event_keep_place(&e);
 }
 
+static void debezium_finish(struct transform *transform, struct batch *batch)
+{
+	struct debezium *d = (struct debezium *)transform;
+
+	if (!d->history.has_grown)
+		return;
+	d->history.has_grown = false;
+	batch->end.logs = history_text(&d->history, HISTORY_LOGS, batch->arena);
+}
+
 const struct transform_ops transform_debezium = {
 	.name = "debezium",
 	.help = "Debezium change events as JSON, with or without schema blocks, or flattened rows.",
 	.open = debezium_open,
 	.apply = debezium_apply,
+	.finish = debezium_finish,
 	.close = debezium_close,
 };

@@ -84,6 +84,7 @@ static struct segment *segment_begin(struct history *history, const struct log_s
 	*segment = (struct segment){ .name = kept, .server_id = sign->server_id, .epoch = epoch, .first_ms = sign->ms,
 		.last_ms = sign->ms };
 	history->version++;
+	history->has_grown = true;
 	return segment;
 }
 
@@ -94,6 +95,17 @@ static bool segment_is_over(const struct segment *newest, const struct segment *
 	if ((sign->is_snapshot && !sign->is_first) || sign->ms <= newest->last_ms + sign->slack_ms)
 		return false;
 	return segment != newest || (sign->mark && sign->mark < segment->last_mark);
+}
+
+static void segment_grow(struct history *history, struct segment *segment, int64_t ms, uint64_t mark)
+{
+	if (ms <= segment->last_ms && mark <= segment->last_mark)
+		return;
+	if (ms > segment->last_ms)
+		segment->last_ms = ms;
+	if (mark > segment->last_mark)
+		segment->last_mark = mark;
+	history->has_grown = true;
 }
 
 /* Server 0 (MariaDB's snapshot) means unknown: it belongs to the newest stretch and never raises the epoch. */
@@ -112,10 +124,7 @@ bool history_place(struct history *history, const struct log_sign *sign, uint64_
 		is_raised = newest || sign->least_epoch;
 		segment = segment_begin(history, sign);
 	}
-	if (sign->ms > segment->last_ms)
-		segment->last_ms = sign->ms;
-	if (sign->mark > segment->last_mark)
-		segment->last_mark = sign->mark;
+	segment_grow(history, segment, sign->ms, sign->mark);
 	*out_epoch = segment->epoch;
 	return is_raised;
 }
@@ -127,20 +136,22 @@ static bool segment_is_plain(struct history *history, const struct segment *segm
 	       segment_newest(history, segment->name) == segment;
 }
 
-/* "name:server:epoch:first_ms ..." is what a table's schema keeps for the next run. */
-struct span history_text(struct history *history, struct arena *arena)
+/* "name:server:epoch:first_ms ...", and of logs ":last_ms:last_mark" behind each. */
+struct span history_text(struct history *history, enum history_part part, struct arena *arena)
 {
-	struct text *out = text_new(SEGMENTS_MAX * (NAME_BYTES_MAX + 64));
+	struct text *out = text_new(SEGMENTS_MAX * (NAME_BYTES_MAX + 128));
 
 	for (size_t i = 0; i < history->count; i++) {
 		const struct segment *segment = &history->segments[i];
 
-		if (segment_is_plain(history, segment))
+		if (part == HISTORY_EPOCHS && segment_is_plain(history, segment))
 			continue;
 		text_add(out, out->len ? " " : "");
 		text_add_span(out, segment->name);
 		text_add_format(out, ":%" PRIu64 ":%" PRIu64 ":%" PRId64, segment->server_id, segment->epoch,
 		                segment->first_ms);
+		if (part == HISTORY_LOGS)
+			text_add_format(out, ":%" PRId64 ":%" PRIu64, segment->last_ms, segment->last_mark);
 	}
 	struct span copy = arena_copy(arena, text_span(out));
 
@@ -159,34 +170,45 @@ static struct span part_take(struct span *rest, char end)
 	return part;
 }
 
-static bool history_knows(const struct history *history, const struct segment *segment)
+static bool segment_read(struct span one, struct segment *out)
+{
+	*out = (struct segment){ .name = part_take(&one, ':') };
+	struct span server_id = part_take(&one, ':'), epoch = part_take(&one, ':'), first_ms = part_take(&one, ':');
+	struct span last_ms = part_take(&one, ':');
+
+	if (!span_uint64(server_id, &out->server_id) || !span_uint64(epoch, &out->epoch) ||
+	    !span_int64(first_ms, &out->first_ms))
+		return false;
+	out->last_ms = out->first_ms;
+	return !last_ms.len || (span_int64(last_ms, &out->last_ms) && span_uint64(one, &out->last_mark));
+}
+
+static struct segment *segment_known(struct history *history, const struct segment *segment)
 {
 	for (size_t i = 0; i < history->count; i++) {
 		if (history->segments[i].epoch == segment->epoch && span_equal(history->segments[i].name, segment->name))
-			return true;
+			return &history->segments[i];
 	}
-	return false;
+	return NULL;
 }
 
 /* Every table keeps the history as of its own last change; together they are what was known. */
 void history_read(struct history *history, struct span text)
 {
-	while (text.len && history->count < SEGMENTS_MAX) {
-		struct span one = part_take(&text, ' ');
-		struct segment segment = { .name = part_take(&one, ':') };
-		struct span server_id = part_take(&one, ':'), epoch = part_take(&one, ':');
+	struct segment segment;
 
-		if (!span_uint64(server_id, &segment.server_id) || !span_uint64(epoch, &segment.epoch) ||
-		    !span_int64(one, &segment.first_ms))
-			return;
-		if (history_knows(history, &segment))
+	while (text.len && history->count < SEGMENTS_MAX && segment_read(part_take(&text, ' '), &segment)) {
+		struct segment *known = segment_known(history, &segment);
+
+		if (known) {
+			segment_grow(history, known, segment.last_ms, segment.last_mark);
 			continue;
+		}
 		size_t at = history->count++; /* in order of their epochs, for the newest stands last */
 
 		for (; at && history->segments[at - 1].epoch > segment.epoch; at--)
 			history->segments[at] = history->segments[at - 1];
 		segment.name = arena_copy(history->arena, segment.name);
-		segment.last_ms = segment.first_ms;
 		history->segments[at] = segment;
 	}
 	history->version = history->count > 0;

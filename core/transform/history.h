@@ -31,14 +31,17 @@ struct history {
 	struct arena *arena;            /* for the names */
 	size_t count;
 	uint32_t version;
+	bool has_grown;                 /* more of a log has been seen since the last history_text of HISTORY_LOGS */
 	struct segment segments[SEGMENTS_MAX];
 };
 
 /* The epoch of the event; true: it begins with it. */
 bool history_place(struct history *history, const struct log_sign *sign, uint64_t *out_epoch);
 bool history_has(const struct history *history, struct span name);
-/* What a table keeps of it for the next run, and back. */
-struct span history_text(struct history *history, struct arena *arena);
+/* What is kept of it for the next run, and back: with each table the epochs, with the job's position how far the logs
+ * have been seen, too. Both may be read, the tables' first. */
+enum history_part { HISTORY_EPOCHS, HISTORY_LOGS };
+struct span history_text(struct history *history, enum history_part part, struct arena *arena);
 void history_read(struct history *history, struct span text);
 
 #endif

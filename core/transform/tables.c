@@ -174,7 +174,7 @@ void table_flush(struct debezium *d, struct event *e)
 	if (table->history_version != d->history.version && e->position_kind == POSITION_LOG &&
 	    e->is_in_history) {
 		table->history_version = d->history.version;
-		struct span text = history_text(&d->history, e->batch->arena);
+		struct span text = history_text(&d->history, HISTORY_EPOCHS, e->batch->arena);
 
 		if (!span_equal(text, table->schema.history)) {
 			table->schema.history = arena_copy(table->arena, text);

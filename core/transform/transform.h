@@ -17,6 +17,7 @@ struct transform_setup {
 	const struct job_options *options;
 	const struct table_schema *const *tables; /* known from earlier runs; index = table number */
 	size_t table_count;
+	struct span logs;                         /* source_position.logs of the last commit */
 	bool wants_proto;                         /* fill record->proto with Storage Write bytes */
 	bool wants_json;                          /* fill record->full_record: the local warehouse stores it */
 };
@@ -28,6 +29,8 @@ struct transform_ops {
 	struct transform *(*open)(const struct transform_setup *, struct error *);
 	/* Adds the message's records, schema changes and notes to the batch, or sets its fate. */
 	void (*apply)(struct transform *, struct batch *, struct message *);
+	/* Behind the last message of a batch: sets batch->end.logs where there is more to remember. May be NULL. */
+	void (*finish)(struct transform *, struct batch *);
 	void (*close)(struct transform *);
 };
 

@@ -154,7 +154,7 @@ static inline void fake_transform_close(struct transform *transform)
 }
 
 static const struct transform_ops fake_transform = {
-	"fake", "Does as the script says.", fake_transform_open, fake_transform_apply, fake_transform_close,
+	"fake", "Does as the script says.", fake_transform_open, fake_transform_apply, NULL, fake_transform_close,
 };
 
 static inline struct transform *fake_transform_open(const struct transform_setup *setup, struct error *err)

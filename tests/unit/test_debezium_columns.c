@@ -325,7 +325,7 @@ static void test_a_bad_schema_file_is_named(void **state)
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		char path[] = "/tmp/weir-test-schema-XXXXXX";
 		struct job_options options = { .source_schema = path };
-		struct transform_setup setup = { &options, NULL, 0, false, true };
+		struct transform_setup setup = { .options = &options, .wants_json = true };
 		struct error err = { 0 };
 		int file = mkstemp(path);
 

@@ -129,6 +129,41 @@ static void test_vitess_may_order_its_transactions_itself(void **state)
 	rig_close(&rig);
 }
 
+/* What happened while weir was down is told by what the job's last commit remembered. */
+static void test_a_log_that_went_back_between_two_runs_begins_an_epoch(void **state)
+{
+	struct rig rig, next;
+
+	(void)state;
+	rig_open(&rig, "");
+	assert_int_equal(epoch_of(&rig, PG(1000, 1010, 10000)), 0);
+	rig.transform->ops->finish(rig.transform, rig.batch);
+	assert_true(rig.batch->end.logs.len > 0);
+	struct span logs = rig.batch->end.logs;
+
+	rig.batch->end.logs = (struct span){ 0 };
+	assert_int_equal(epoch_of(&rig, PG(999, 1001, 9000)), 0);
+	rig.transform->ops->finish(rig.transform, rig.batch);
+	assert_int_equal(rig.batch->end.logs.len, 0); /* nothing more to remember */
+	for (int is_remembered = 0; is_remembered < 2; is_remembered++) {
+		struct transform_setup setup = { .options = rig.options, .wants_json = true };
+		struct error err = { 0 };
+
+		if (is_remembered)
+			setup.logs = logs;
+		next = (struct rig){ .options = rig.options, .batch = batch_new() };
+		next.transform = transform_debezium.open(&setup, &err);
+		assert_int_equal(epoch_of(&next, PG(990, 1000, 10500)), 0);
+		assert_int_equal(epoch_of(&next, PG(980, 985, 20000)), 1);
+		next.transform->ops->close(next.transform);
+		next.transform = transform_debezium.open(&setup, &err);
+		assert_int_equal(epoch_of(&next, PG(980, 985, 20000)), (uint64_t)is_remembered);
+		next.transform->ops->close(next.transform);
+		batch_free(next.batch);
+	}
+	rig_close(&rig);
+}
+
 /* "__ts_ms" is the connector's clock, which goes on while it reads old changes again. */
 static void test_a_flattened_row_without_the_sources_clock_begins_no_epoch(void **state)
 {
@@ -157,6 +192,7 @@ int main(void)
 		cmocka_unit_test(test_a_restored_database_begins_an_epoch),
 		cmocka_unit_test(test_a_shard_takes_over_from_those_whose_keys_it_has),
 		cmocka_unit_test(test_vitess_may_order_its_transactions_itself),
+		cmocka_unit_test(test_a_log_that_went_back_between_two_runs_begins_an_epoch),
 		cmocka_unit_test(test_a_flattened_row_without_the_sources_clock_begins_no_epoch),
 	};
 

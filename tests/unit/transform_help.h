@@ -46,7 +46,8 @@ static inline void rig_open_with(struct rig *rig, const char *parameters, const 
 	const struct transform_ops *ops = transform_choose(rig->options, &err);
 
 	assert_non_null(ops);
-	struct transform_setup setup = { rig->options, tables, table_count, wants_proto, true };
+	struct transform_setup setup = { .options = rig->options, .tables = tables, .table_count = table_count, .wants_proto = wants_proto,
+	                                 .wants_json = true };
 
 	rig->transform = ops->open(&setup, &err);
 	if (!rig->transform)
