@@ -7,10 +7,6 @@ import sys
 import rows
 
 
-# A column whose old rows only a schema change fills (`needs_ddl`) is left out: rows not touched since are NULL there.
-LEAVES_DDL = True
-
-
 class Judge:
     def __init__(self, folder):
         script = os.path.join(folder, "compare.py")
@@ -22,10 +18,10 @@ class Judge:
 
     def differences(self, warehouse, stream, is_typed):
         """In words; empty: equal."""
-        own = rows.differences(warehouse, stream.folder, untyped=not is_typed, leave_ddl=LEAVES_DDL)[:12]
+        own = rows.differences(warehouse, stream.folder, untyped=not is_typed)[:12]
         if not self.script:
             return "\n".join(own)
-        run = subprocess.run([sys.executable, self.script, warehouse, stream.expected(is_typed)] + (["--no-ddl"] if LEAVES_DDL else []), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        run = subprocess.run([sys.executable, self.script, warehouse, stream.expected(is_typed)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         said = "\n".join(line for line in run.stdout.decode(errors="replace").splitlines() if not line.endswith("rows equal"))
         if run.returncode == 0:
             return "compare.py says equal, rows.py does not:\n" + "\n".join(own) if own else ""

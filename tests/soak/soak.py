@@ -2,7 +2,7 @@
 """soak.py [--list] [--sample N] [DELIVERY ...]: every stream in every way that a source may deliver it, also with harm on the
 way, must give the source's own final rows.
 
-WEIR_DATA=FOLDER names the streams (default: the ones of tests/streams); compare.py there is the judge. WEIR_BUILD must be a
+WEIR_DATA=FOLDER names the streams (default: tests/streams and tests/fixtures); compare.py there is the judge. WEIR_BUILD must be a
 build with test switches (default build/crash). WEIR_SEED or WEIR_SEEDS begins the random choices. WEIR_FAULTS=N: broken disks
 tried for each stream, mode and typing (default 12). WEIR_SOAK=WORD: only deliveries with that word in them. A DELIVERY (delivery.py) repeats one; --sample N takes N of all."""
 import os
@@ -26,15 +26,15 @@ DISKS = ("io", "full", "half", "half_full", "torn")
 TIMES = (1, 1, 2, 4, 0)
 
 
-def data_folder():
-    """The folder of the streams; our own are unpacked first."""
+def data_folders():
+    """The folders of the streams; our own are unpacked first, and the connectors of which none was recorded stand beside."""
     given = os.environ.get("WEIR_DATA")
     if given:
-        return os.path.abspath(given)
+        return [os.path.abspath(given)]
     for name in sorted(os.listdir(os.path.join(weir.ROOT, "tests", "streams"))):
         if name.endswith(".tar.xz"):
             weir.stream(name[: -len(".tar.xz")])
-    return weir.STREAMS
+    return [weir.STREAMS, os.path.join(weir.ROOT, "tests", "fixtures")]
 
 
 def crash_points():
@@ -103,8 +103,8 @@ def main():
     args = sys.argv[1:]
     count = int(args.pop(args.index("--sample") + 1)) if "--sample" in args else 0
     words = [a for a in args if not a.startswith("--")]
-    folder, seed = data_folder(), weir.first_seed()
-    all_streams = stream.streams(folder)
+    folders, seed = data_folders(), weir.first_seed()
+    all_streams = [s for folder in folders for s in stream.streams(folder)]
     chosen = [delivery_of(w, all_streams) for w in words] or [d for s in all_streams for d in deliveries(s, seed)]
     chosen = [d for d in chosen if os.environ.get("WEIR_SOAK", "") in str(d)]
     if count:
@@ -112,7 +112,7 @@ def main():
     if "--list" in args:
         print("\n".join(map(str, chosen)))
         return 0
-    by = judge.Judge(folder)
+    by = judge.Judge(folders[0])
     print("seed %d, %d deliveries, judged by %s" % (seed, len(chosen), by.name), flush=True)
     passed, failed = play(chosen, by)
     print("%d passed, %d failed" % (passed, failed))
