@@ -169,6 +169,8 @@ def wrong_rows(case, home):
 
 def wrong_table(case, home, number, rows, changes):
     table, columns = case.history.tables[number], columns_of(case, number)
+    if case.history.is_document:
+        return wrong_documents(home, table, rows)
     if not any(c["row"] or c["old"] for c in changes):
         return None  # only a truncate: there may be no table at all
     there = {c[1] for c in home.sql("pragma table_info(`%s`)" % table.name)}
@@ -182,6 +184,13 @@ def wrong_table(case, home, number, rows, changes):
         return "keys expected %r, found %r" % (sorted(want, key=repr), sorted(found, key=repr))
     wrong = ["%r: %s is %r, not %r" % (key, c, got[key][c], want[key][c]) for key in want for c in names if not same(want[key][c], got[key][c], columns[c])]
     return "; ".join(wrong[:5]) if wrong else None
+
+
+def wrong_documents(home, table, rows):
+    """Of MongoDB: the key, and the whole document as it was written."""
+    want = sorted((str(row["_id"].wire), rendering.document_text(rendering.wires(row))) for row in rows.values())
+    got = sorted(home.sql("select _id, document from `%s`" % table.name))
+    return None if got == want else "documents expected %r, found %r" % (want, got)
 
 
 WORDS = {"c": ["INSERT"], "r": ["READ"], "u": ["UPDATE"], "d": ["DELETE"], "t": ["TRUNCATE"], "one": ["DELETE", "INSERT"], "pair": ["DELETE", "INSERT"]}

@@ -22,7 +22,7 @@ COLUMNS_MAX = 10
 class Table:
     def __init__(self, rng, number, history):
         self.name = "t%d" % number
-        self.key = rng.choice((["id"], ["id"], ["code"], ["id", "part"], ["id", "part", "code"], []))
+        self.key = ["_id"] if history.connector.is_document else rng.choice((["id"], ["id"], ["code"], ["id", "part"], ["id", "part", "code"], []))
         self.columns = {c: self.key_kind(rng, c, history) for c in self.key or ["id"]}
         for i in range(rng.randrange(1, 6)):
             self.columns["c%d" % i] = history.random_kind(rng)
@@ -36,9 +36,9 @@ class Table:
 
     def key_kind(self, rng, column, history):
         if history.form == "bare" or not self.key:
-            return history.number if column == "id" else history.text
-        if column == "id":
-            return rng.choice(("int16", "int32", "int64"))
+            return history.number if column in ("id", "_id") else history.text
+        if column in ("id", "_id"):
+            return rng.choice([k for k in ("int16", "int32", "int64") if k in history.connector.kinds])
         return rng.choice([k for k in history.connector.kinds if KINDS[k].is_key and k != "bool"])
 
 
@@ -51,9 +51,10 @@ class History:
 
     def __init__(self, rng, has_gone=True, has_truncates=True, only=None):
         self.connector = rng.choice([c for c in sources.CONNECTORS if only in (None, c.name)])
-        self.form = rng.choice(FORMS)
-        self.number, self.text = ("int", "text") if self.form == "bare" else ("int32", "string")
         self.is_flattened = rng.random() < 0.3
+        self.is_document = self.connector.is_document and not self.is_flattened
+        self.form = "bare" if self.is_document else rng.choice(FORMS)
+        self.number, self.text = ("int", "text") if self.form == "bare" else ("int64", "string")
         self.keys_have_blocks = self.form == "blocks" and rng.random() < 0.5
         self.has_gone = has_gone and self.connector.has_gone
         # ExtractNewRecordState drops a truncate.
@@ -62,7 +63,7 @@ class History:
         self.file_names_types = rng.random() < 0.5
         self.changes, self.place, self.count = [], [1, 100, 0], 0
         self.tables = [Table(rng, i, self) for i in range(rng.choice((1, 1, 2, 3)))]
-        if rng.random() < 0.4:
+        if rng.random() < 0.4 and self.connector.has_snapshots:
             self.snapshot(rng)
         for _ in range(rng.randrange(1, 26)):
             self.step(rng, rng.choice(self.tables))
@@ -116,7 +117,7 @@ class History:
         if self.has_truncates and dice < 0.05:
             table.rows.clear()
             return self.add("t", table)
-        if dice < 0.15:
+        if dice < 0.15 and not self.is_document:
             self.alter(rng, table)
             self.advance(rng)
         if not table.rows or rng.random() < 0.4:
@@ -129,7 +130,7 @@ class History:
         dice = rng.random()
         if dice < 0.3:
             return self.add("d", table, None, table.rows.pop(key))
-        if dice < 0.55 and table.key:
+        if dice < 0.55 and table.key and self.connector.has_moves:
             return self.move(rng, table, key)
         self.update(rng, table, key)
 

@@ -39,14 +39,22 @@ def envelope_block(table, types):
 
 def key_text(history, table, row, types):
     key = {c: wire(row[c]) for c in table.key}
+    if history.connector.is_document:
+        key = {"id": json.dumps(key["_id"]) if history.is_document else key["_id"]}
     if not history.keys_have_blocks:
         return json.dumps(key, ensure_ascii=False)
-    fields = [field_of(c, types[c], False) for c in table.key]
+    fields = [field_of("id" if history.connector.is_document else c, types[c], False) for c in table.key]
     return json.dumps({"schema": {"type": "struct", "optional": False, "fields": fields}, "payload": key}, ensure_ascii=False)
+
+
+def document_text(row):
+    return None if row is None else json.dumps(row, ensure_ascii=False)
 
 
 def envelope(history, change, op, before, after):
     table = history.tables[change["table"]]
+    if history.is_document:
+        before, after = None, document_text(after)
     body = {"before": before, "after": after, "source": sources.source_of(history.connector, change, table), "op": op, "ts_ms": 1700000000000}
     return {"schema": envelope_block(table, change["types"]), "payload": body} if history.form == "blocks" else body
 
@@ -55,7 +63,7 @@ def smt_fields(history, change, op):
     """What `add.fields=op,table,source.*` and `delete.tombstone.handling.mode=rewrite` put into a row."""
     table = history.tables[change["table"]]
     source = sources.source_of(history.connector, change, table)
-    found = {"__deleted": "true" if op == "d" else "false", "__op": op, "__table": table.name, "__source_ts_ms": source["ts_ms"], "__source_connector": source["connector"]}
+    found = {"__deleted": "true" if op == "d" else "false", "__op": op, "__collection" if "collection" in source else "__table": table.name, "__source_ts_ms": source["ts_ms"], "__source_connector": source["connector"]}
     found.update({"__source_" + name: source[name] for name in history.connector.shown if name in source})
     return found
 
@@ -73,7 +81,7 @@ def message(history, change, op, before, after, key_row, attrs=None, part=0):
     table = history.tables[change["table"]]
     op = OPS.get(op, op)
     body = flattened(history, change, op, before if op == "d" else after) if history.is_flattened and op != "t" else envelope(history, change, op, before, after)
-    line = {"id": "%d.%d" % (change["order"], part)}
+    line = {"id": str(change["order"] * 10 + part)}
     if table.key and key_row:
         line["key"] = key_text(history, table, key_row, change["types"])
     if attrs:
@@ -83,7 +91,7 @@ def message(history, change, op, before, after, key_row, attrs=None, part=0):
 
 def tombstone(history, change, key_row, part):
     table = history.tables[change["table"]]
-    return json.dumps({"id": "%d.%d" % (change["order"], part), "key": key_text(history, table, key_row, change["types"]), "data": None}, ensure_ascii=False)
+    return json.dumps({"id": str(change["order"] * 10 + part), "key": key_text(history, table, key_row, change["types"]), "data": None}, ensure_ascii=False)
 
 
 def before_of(table, old):

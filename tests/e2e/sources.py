@@ -10,10 +10,12 @@ PG = SIMPLE + ("float", "decimal_50_20", "decimal_76_38", "decimal_100_50", "dec
                "ints", "texts", "point", "interval", "duration", "iso_date", "iso_time", "iso_stamp", "stamp_ms", "stamp_ns", "time_ns")
 BINLOG = SIMPLE + ("float", "uint64", "decimal_50_20", "decimal_76_38", "time_us", "zoned", "json", "enum", "set", "year", "stamp_ms", "point", "iso_date")
 
-# name; kinds of its columns; place(place, change): members of `source`; shown: those that a flattened row carries; sub_orders: may
-# two changes share a position and differ in `row` alone; has_gone: leaves out unchanged large values; has_truncates;
-# has_ddl: sends schema changes; database: the members that say where a table is.
-Connector = namedtuple("Connector", "name kinds place shown sub_orders has_gone has_truncates has_ddl database")
+# name; kinds of its columns; place(place, change): members of `source`; shown: those that a flattened row carries; database: the
+# members that say where a table is; sub_orders: may two changes share a position and differ in `row` alone; has_gone: leaves out
+# unchanged large values; has_truncates; has_ddl: sends schema changes that weir reads; has_moves: keys can be changed;
+# has_snapshots; is_document: rows are texts of JSON, unless they are flattened.
+Connector = namedtuple("Connector", "name kinds place shown database sub_orders has_gone has_truncates has_ddl has_moves has_snapshots is_document",
+                       defaults=(False, False, False, False, True, True, False))
 
 
 def binlog(place, change):
@@ -43,19 +45,49 @@ def oracle(place, change):
             "redo_thread": 1}
 
 
+def db2(place, change):
+    file, position, row = place
+    commit = "%08x:%08x:%016x" % (0, file, position << 16)
+    return {"commit_lsn": commit, "change_lsn": None if change["op"] == "r" else "%08x:%08x:%016x" % (0, file, (position << 16) + row)}
+
+
+def vitess(place, change):
+    count = place[0] * 10**6 + place[1]
+    return {"shard": "-", "vgtid": json.dumps([{"keyspace": "commerce", "shard": "-", "gtid": "MySQL56/a9c3:1-%d" % count}])}
+
+
+def spanner(place, change):
+    us = second_of(place) * 1000000
+    return {"ts_us": us, "ts_ns": us * 1000, "sequence": str(place[2] // 2), "mod_number": place[2] % 2, "value_capture_type": "NEW_ROW_AND_OLD_VALUES"}
+
+
+def mongodb(place, change):
+    return {"ord": place[2] + 1, "lsid": None, "txnNumber": None, "wallTime": None}
+
+
 CONNECTORS = [
-    Connector("postgresql", PG, postgresql, ("lsn",), False, True, True, False, {"db": "shop", "schema": "public"}),
-    Connector("mysql", BINLOG, binlog, ("server_id", "file", "pos", "row"), True, False, True, True, {"db": "shop"}),
-    Connector("mariadb", BINLOG, binlog, ("server_id", "file", "pos", "row"), True, False, True, True, {"db": "shop"}),
+    Connector("postgresql", PG, postgresql, ("lsn",), {"db": "shop", "schema": "public"}, has_gone=True, has_truncates=True),
+    Connector("mysql", BINLOG, binlog, ("server_id", "file", "pos", "row"), {"db": "shop"}, sub_orders=True, has_truncates=True, has_ddl=True),
+    Connector("mariadb", BINLOG, binlog, ("server_id", "file", "pos", "row"), {"db": "shop"}, sub_orders=True, has_truncates=True, has_ddl=True),
     Connector("sqlserver", SIMPLE + ("float", "time_ns", "stamp_ns", "zoned", "uuid", "xml"), sqlserver, ("commit_lsn", "change_lsn", "event_serial_no"),
-              True, False, False, True, {"db": "shop", "schema": "dbo"}),
+              {"db": "shop", "schema": "dbo"}, sub_orders=True),
     Connector("oracle", SIMPLE + ("float", "decimal_any", "stamp_ns", "stamp_ms", "zoned", "duration", "interval", "xml"), oracle,
-              ("scn", "commit_scn", "rs_id", "ssn"), True, True, True, True, {"db": "ORCL", "schema": "SHOP"}),
+              ("scn", "commit_scn", "rs_id", "ssn"), {"db": "ORCL", "schema": "SHOP"}, sub_orders=True, has_gone=True, has_truncates=True),
+    Connector("db2", SIMPLE + ("float", "time_ms", "stamp_ns", "xml"), db2, ("commit_lsn", "change_lsn"), {"db": "TESTDB", "schema": "DB2INST1"}, sub_orders=True),
+    Connector("vitess", SIMPLE + ("json", "enum", "set", "year"), vitess, ("shard", "vgtid"), {"db": "", "keyspace": "commerce"}, has_moves=False),
+    Connector("spanner", ("bool", "int64", "double", "string", "bytes", "texts", "json"), spanner, ("ts_us", "sequence", "mod_number"), {"db": "business"},
+              sub_orders=True, has_moves=False, has_snapshots=False),
+    Connector("mongodb", ("int32", "int64", "double", "string", "bool"), mongodb, ("ord",), {"db": "zoo"}, sub_orders=True, has_moves=False, is_document=True),
 ]
+
+
+def second_of(place):
+    return 1700000000 + place[0] * 100000 + place[1]
 
 
 def source_of(connector, change, table):
     """The `source` block of an envelope."""
-    second = 1700000000 + change["place"][0] * 100000 + change["place"][1]
-    start = {"version": "3.6.1.Final", "connector": connector.name, "name": "srv", "ts_ms": second * 1000, "snapshot": "true" if change["op"] == "r" else "false"}
-    return dict(start, **connector.database, table=table.name, **connector.place(change["place"], change))
+    start = {"version": "3.6.1.Final", "connector": connector.name, "name": "srv", "ts_ms": second_of(change["place"]) * 1000,
+             "snapshot": "true" if change["op"] == "r" else "false"}
+    name = {"collection" if connector.is_document else "table": table.name}
+    return dict(start, **connector.database, **name, **connector.place(change["place"], change))
