@@ -23,10 +23,12 @@ NEWEST = """
 select m.id, m.name, m.record, m.gone, m.place from moment m, floor f where m.place >= f.place and m.op <> 'DELETE'
     and not exists (select 1 from moment n where n.key = m.key and n.place > m.place)
 """
+ALTERS = "select _weir_position, fullRecord from log where operation = 'ALTER' order by _weir_position"
+GONE = object()  # a value that must be looked up
 CHAIN = """
 with recursive back(depth, id) as (select 0, ? union all
     select depth + 1, e.before from back join earlier e on e.id = back.id where e.before is not null)
-select m.record, m.gone, m.op from back join moment m on m.id = back.id where depth > 0 order by depth
+select m.record, m.gone, m.op, m.place from back join moment m on m.id = back.id where depth > 0 order by depth
 """
 
 
@@ -43,22 +45,27 @@ def value(json_value, kind):
     return json_value if isinstance(json_value, str) else json.dumps(json_value)
 
 
-def looked_up(db, change, column):
+def altered(row, alters, above, below=None):
+    """What a row says once the schema changes between two positions are over it."""
+    for place, change in alters:
+        if place <= above or (below is not None and place >= below):
+            continue
+        # Columns change their names all at once; one that stood where another goes is over.
+        named = {change["move"].get(c, c): v for c, v in row.items() if c not in change["move"].values() or c in change["move"]}
+        row = dict(change["fill"], **named)
+        row.update(change["set"])
+    return row
+
+
+def looked_up(db, change, place, column, alters):
     """The value of the latest earlier change of the row that carries the column; a delete is where its history begins."""
-    for record, gone, op in db.execute(CHAIN, (change,)):
+    for record, gone, op, then in db.execute(CHAIN, (change,)):
         if op == "DELETE":
             return None
-        if column not in json.loads(gone or "[]"):
-            return json.loads(record).get(column)
+        row = altered(dict(json.loads(record), **{c: GONE for c in json.loads(gone or "[]")}), alters, then, place)
+        if row.get(column) is not GONE:
+            return row.get(column)
     return None
-
-
-def altered(row, change):
-    """What an ALTER makes of a row that lies below it: names first, all at once, then values."""
-    out = {c: v for c, v in row.items() if c not in change["move"]}
-    out.update({new: row[old] for old, new in change["move"].items() if old in row})
-    out.update(change["set"])
-    return dict(change["fill"], **out)
 
 
 def applied(log, table, columns):
@@ -67,15 +74,15 @@ def applied(log, table, columns):
     try:
         db.execute("create temp view log as select rowid, * from main.`%s_changelog`" % table)
         db.executescript(PREPARE)
-        alters = db.execute("select _weir_position, fullRecord from log where operation = 'ALTER' order by 1").fetchall()
+        alters = [(place, json.loads(record)) for place, record in db.execute(ALTERS)]
         out = []
         for change, name, record, gone, place in db.execute(NEWEST).fetchall():
-            row = dict(json.loads(name or "{}"))
-            row.update({k: v for k, v in json.loads(record).items() if v is not None or k not in row})
+            row = json.loads(record)
             for column in json.loads(gone or "[]"):
-                row[column] = looked_up(db, change, column)
-            for above, what in alters:
-                row = altered(row, json.loads(what)) if above > place else row
+                row[column] = looked_up(db, change, place, column, alters)
+            for column, key in json.loads(name or "{}").items():  # where the row is silent
+                row[column] = key if row.get(column) is None else row[column]
+            row = altered(row, alters, place)
             out.append({c: value(row.get(c), kind) for c, kind in columns.items()})
         return out
     finally:
