@@ -21,7 +21,7 @@ struct entries {
 	char head[HEAD_BYTES];   /* of the value's column */
 	struct asked asked;
 	struct window window;
-	bool has_come;           /* another part of the list is there */
+	enum action_id then;     /* another part of the list has come: where the selection goes; ACTIONS: nowhere */
 	bool is_sorted;          /* places are no longer those of the whole list */
 };
 
@@ -36,7 +36,8 @@ static const struct answer *ask(struct view *view)
 	bool came;
 	const struct answer *answer = window_ask(view, &entries->window, &came);
 
-	entries->has_come |= came;
+	if (came && entries->window.then != ACTIONS)
+		entries->then = entries->window.then;
 	return answer;
 }
 
@@ -60,11 +61,11 @@ static void selection_follow(struct view *view)
 {
 	struct entries *entries = view->state;
 	const json_t *row = rows_selected(view, entries->rows);
-	bool has_come = entries->has_come;
+	enum action_id then = entries->then;
 
-	entries->has_come = false;
-	if (has_come && entries->window.then != ACTIONS)
-		rows_act(view, entries->rows, entries->window.then, "");
+	entries->then = ACTIONS;
+	if (then != ACTIONS)
+		rows_act(view, entries->rows, then, "");
 	else if (row && !entries->is_sorted && entries->asked.is_whole)
 		window_follow(view, &entries->window, list_place(rows_list(entries->rows)) - 1, rows_count(entries->rows));
 }
@@ -143,7 +144,7 @@ static void entries_status(struct view *view, struct text *left, struct text *ri
 	bool is_whole = window_is_whole(view, &entries->window);
 	int64_t place = window_place(view, &entries->window), total = window_total(&entries->window);
 
-	if (entries->window.is_moving)
+	if (entries->window.is_moving && !entries->window.is_growing)
 		text_add(left, "asking for the letters there ...");
 	else if (!is_whole)
 		text_add(left, scope_text(entries));
@@ -295,7 +296,9 @@ static void entries_make(struct entries *entries)
 	entries->rows = rows_new(&entries->spec);
 	entries->asked = (struct asked){ .job = entries->words.word[0], .group = entries->group, .fields = rows_fields(entries->rows),
 		                         .is_whole = true, .total = -1 };
-	entries->window = (struct window){ .asked = &entries->asked, .then = ACTIONS };
+	entries->window = (struct window){ .asked = &entries->asked };
+	entries->then = ACTIONS;
+	window_begin(&entries->window);
 }
 
 static bool entries_open(struct view *view, struct error *err)

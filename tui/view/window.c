@@ -25,6 +25,11 @@ static void place_argument_of(const struct window_part *part, json_t *args)
 	json_object_set_new(args, part->is_back ? "before" : "after", json_string(place));
 }
 
+static int rows_asked(const struct window_part *part)
+{
+	return part->is_first ? WINDOW_FIRST_ROWS : WINDOW_ROWS;
+}
+
 /* No letter can hold, or it is not known yet which: nothing is asked. */
 static const struct answer *nothing(bool is_known)
 {
@@ -45,15 +50,26 @@ static const struct answer *part_ask(struct view *view, const struct window *win
 		return nothing(asked_is_ready(window->asked));
 	args = asked_args(window->asked);
 	asked_topics(window->asked, topics, sizeof(topics));
-	json_object_set_new(args, "limit", json_integer(WINDOW_ROWS));
+	json_object_set_new(args, "limit", json_integer(rows_asked(part)));
 	json_object_set_new(args, "values", json_true());
 	place_argument_of(part, args);
 	return model_ask(console_model(view->console), LANE_LETTERS, "dlq.list", args, topics);
 }
 
+/* The beginning is there, and goes on: now all of it. */
+static void window_grow(struct window *window, const struct answer *answer)
+{
+	if (!window->shown.is_first || window->is_moving || json_array_size(answer->lines) < WINDOW_FIRST_ROWS)
+		return;
+	window->wanted = window->shown;
+	window->wanted.is_first = false;
+	window->is_moving = window->is_growing = true;
+	window->then = ACTIONS;
+}
+
 const struct answer *window_ask(struct view *view, struct window *window, bool *out_came)
 {
-	const struct answer *wanted;
+	const struct answer *wanted, *shown;
 
 	*out_came = false;
 	asked_update(view, window->asked);
@@ -61,12 +77,14 @@ const struct answer *window_ask(struct view *view, struct window *window, bool *
 		wanted = part_ask(view, window, &window->wanted);
 		if (wanted->is_known) {
 			window->shown = window->wanted;
-			window->is_moving = false;
+			window->is_moving = window->is_growing = false;
 			*out_came = true;
 			return wanted;
 		}
 	}
-	return part_ask(view, window, &window->shown);
+	shown = part_ask(view, window, &window->shown);
+	window_grow(window, shown);
+	return shown;
 }
 
 int64_t window_total(const struct window *window)
@@ -98,7 +116,7 @@ int64_t window_place(struct view *view, const struct window *window)
 
 static bool is_full(struct view *view, const struct window *window)
 {
-	return rows_of(view, window) >= WINDOW_ROWS;
+	return rows_of(view, window) >= (size_t)rows_asked(&window->shown);
 }
 
 bool window_is_whole(struct view *view, const struct window *window)
@@ -120,6 +138,7 @@ static void move_to(struct window *window, struct window_part part, enum action_
 {
 	window->wanted = part;
 	window->is_moving = true;
+	window->is_growing = false;
 	window->then = then;
 }
 
@@ -149,18 +168,18 @@ bool window_end(struct view *view, struct window *window, enum action_id end)
 	if (end == ACTION_first) {
 		if (!window->is_moving && !shown->is_back && is_at_end(shown))
 			return false;
-		move_to(window, (struct window_part){ 0 }, end);
+		move_to(window, (struct window_part){ .is_first = true }, end);
 	} else {
 		if (!window->is_moving && shown->is_back && shown->below < 0)
 			return false;
-		move_to(window, (struct window_part){ .is_back = true, .place = -1, .below = -1 }, end);
+		move_to(window, (struct window_part){ .is_back = true, .place = -1, .below = -1, .is_first = true }, end);
 	}
 	return true;
 }
 
 void window_begin(struct window *window)
 {
-	window->shown = (struct window_part){ 0 };
-	window->is_moving = false;
+	window->shown = (struct window_part){ .is_first = true };
+	window->is_moving = window->is_growing = false;
 	window->then = ACTIONS;
 }

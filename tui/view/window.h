@@ -10,6 +10,7 @@
 #include "view/asked.h"
 
 #define WINDOW_ROWS 1000
+#define WINDOW_FIRST_ROWS 100 /* asked first where nothing is shown yet: a screen full at once, the rest behind it */
 
 /* Where a letter stands: jobs in the order of their names, letters of a job in that of their numbers. */
 struct place {
@@ -22,12 +23,14 @@ struct window_part {
 	bool is_back;          /* before it: its rows come newest first */
 	int64_t place;         /* rows before the first one; -1: told by `below` when it has come */
 	int64_t below;         /* rows that lie before `at`; -1: all there are */
+	bool is_first;         /* only WINDOW_FIRST_ROWS of it; all of it comes next */
 };
 
 struct window {
 	struct asked *asked;   /* lent: the letters that it is a part of */
 	struct window_part shown, wanted;
 	bool is_moving;        /* `wanted` is on its way */
+	bool is_growing;       /* and is the same part, all of it */
 	enum action_id then;   /* what to do with the selection when it has come: first, last, or ACTIONS */
 };
 
