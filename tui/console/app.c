@@ -40,6 +40,11 @@ int64_t console_now_ms(const struct console *console)
 	return console->now_ms;
 }
 
+const char *console_state_folder(const struct console *console)
+{
+	return console->home->state;
+}
+
 int64_t console_now_us(const struct console *console)
 {
 	return console->now_us;

@@ -15,6 +15,7 @@ struct subject;
 
 struct model *console_model(struct console *console);
 const struct keymap *console_keymap(struct console *console);
+const char *console_state_folder(const struct console *console);
 int64_t console_now_ms(const struct console *console);     /* mono; the same during a frame */
 int64_t console_now_us(const struct console *console);     /* wall */
 bool console_is_local(const struct console *console);      /* `T` */

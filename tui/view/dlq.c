@@ -1,11 +1,11 @@
 /*
- * Dead letters by group: what went wrong, how often, where; the selected group's first
- * letter and the next steps. From `weir dlq groups --json` and `weir dlq show`.
+ * Dead letters by group: what went wrong, how often, where; the selected group's letters
+ * and the next steps. From `weir dlq groups --json`.
  */
 #include "base/arena.h"
-#include "base/clean.h"
+#include "view/dlq_private.h"
+#include "view/looked.h"
 #include "view/names.h"
-#include "view/payload.h"
 #include "view/rows_view.h"
 #include "view/totals.h"
 #include "widget/chart.h"
@@ -13,80 +13,18 @@
 #include <stdlib.h>
 
 #define LINE_BYTES 4096
-#define STEPS_ROWS 4           /* the rule and the steps */
-#define PANE_ROWS (6 + STEPS_ROWS)
+#define NEW_NAMED 5
+#define LIST_ROWS 6 /* that a full pane leaves to the list, if there are so many */
 
 struct dlq {
 	struct rows *rows;
 	struct name_words words; /* job, table; both may be empty */
+	json_t *seen_before;     /* by job, when this list was opened */
 };
-
-enum column { NUMBER, COUNT, MINUTE, FIRST, LAST, STAGE, REASON, WHERE, STATE, JOB, KEYS };
-
-static const struct list_column columns[] = {
-	[NUMBER] = { "#", "group", 2, 1, 0, 0, false, '#' },
-	[COUNT] = { "COUNT", "count", 6, 1, 0, 0, false, 'c' },
-	[MINUTE] = { "/MIN", "minute", 4, 1, 1, 72, false, 'm' },
-	[FIRST] = { "FIRST", NULL, 5, 1, 3, 0, false, 'f' },
-	[LAST] = { "LAST", NULL, 5, 1, 0, 0, false, 'l' },
-	[STAGE] = { "STAGE", "stage", 6, -1, 2, 0, false, 's' },
-	[REASON] = { "REASON", "code", 15, -1, 0, 0, false, 'r' },
-	[WHERE] = { "WHERE", "where", 12, -1, 0, 0, true, 'w' },
-	[STATE] = { "STATE", "state", 9, -1, 0, 0, false, 't' },
-	[JOB] = { "JOB", "job", 10, -1, 4, 90, false, 'j' },
-	[KEYS] = { "KEYS", "keys", 6, 1, 1, 90, false, 'k' },
-};
-
-static bool cell_number(const json_t *row, size_t column, double *out)
-{
-	static const char *const members[] = { [NUMBER] = "group", [COUNT] = "count", [MINUTE] = "last_minute", [KEYS] = "keys" };
-
-	if (column == FIRST || column == LAST) {
-		*out = (double)time_us_of(member_text(row, column == FIRST ? "first" : "last"));
-		return true;
-	}
-	if (column >= sizeof(members) / sizeof(*members) || !members[column])
-		return false;
-	*out = member_number(row, members[column]);
-	return true;
-}
-
-static void cell_text(const struct console *console, const json_t *row, size_t column, struct text *out)
-{
-	const char *where = member_text(row, "column");
-
-	switch ((enum column)column) {
-	case NUMBER: text_add_int(out, member_int(row, "group")); return;
-	case COUNT: number_text(member_int(row, "count"), out); return;
-	case MINUTE: number_text(member_int(row, "last_minute"), out); return;
-	case KEYS: number_text(member_int(row, "keys"), out); return;
-	case FIRST: console_time(console, member_text(row, "first"), false, out); return;
-	case LAST: console_time(console, member_text(row, "last"), false, out); return;
-	case STAGE: text_add(out, member_text(row, "stage")); return;
-	case REASON: text_add(out, member_text(row, "code")); return;
-	case WHERE: text_add_format(out, "%s%s%s", member_text(row, "table"), *where ? " " : "", where); return;
-	case STATE: text_add(out, member_text(row, "state")); return;
-	case JOB: text_add(out, member_text(row, "job")); return;
-	}
-}
 
 static void row_key(const json_t *row, char out[LIST_KEY_BYTES])
 {
 	snprintf(out, LIST_KEY_BYTES, "%s %lld", member_text(row, "job"), (long long)member_int(row, "group"));
-}
-
-static bool is_open(const json_t *row)
-{
-	const char *state = member_text(row, "state");
-
-	return strcmp(state, "done") != 0 && strcmp(state, "discarded") != 0;
-}
-
-static enum role row_role(const struct console *console, const json_t *row, size_t column)
-{
-	if (column == STATE && (strcmp(member_text(row, "state"), "new") == 0 || strcmp(member_text(row, "state"), "failed again") == 0))
-		return ROLE_fresh;
-	return console_role(console, is_open(row) ? ROLE_text : ROLE_dim);
 }
 
 static const struct answer *ask(struct view *view)
@@ -114,110 +52,21 @@ static void collect(struct view *view, struct rows *rows)
 	const json_t *row;
 	size_t i;
 
+	dlq_see(dlq->seen_before);
+	json_array_foreach(ask(view)->lines, i, row) {
+		looked_check(dlq->seen_before, row);
+		looked_note(row);
+	}
 	for (int pass = 0; pass < 2; pass++) { /* what is open first */
 		json_array_foreach(ask(view)->lines, i, row) {
-			if (is_of_table(dlq, row) && is_open(row) == !pass && !(pass && console_is_trouble_only(view->console)))
+			if (is_of_table(dlq, row) && dlq_is_open(row) == !pass && !(pass && console_is_trouble_only(view->console)))
 				rows_add(rows, row);
 		}
 	}
 }
 
-static const struct rows_spec spec = { columns, sizeof(columns) / sizeof(*columns), cell_text, cell_number, row_key, row_role,
-	                               collect };
-
-/*
- * The pane: the group's first letter and what can be done.
- */
-static const json_t *sample_of(struct view *view, const json_t *group)
-{
-	const struct answer *answer =
-		model_ask(console_model(view->console), LANE_LETTERS, "dlq.show",
-	                  json_pack("{s:I, s:s}", "id", (json_int_t)member_int(group, "sample"), "job", member_text(group, "job")),
-	                  "");
-
-	return json_array_get(answer->lines, 0);
-}
-
-static void step_text(const json_t *group, int number, struct text *out)
-{
-	static const char *const verbs[] = { "replay", "discard", "list" };
-
-	if (number < 1 || number > (int)(sizeof(verbs) / sizeof(*verbs)))
-		return;
-	text_add_format(out, "dlq %s --group %lld --job ", verbs[number - 1], (long long)member_int(group, "group"));
-	shell_quote(out, span_of(member_text(group, "job")));
-}
-
-static void draw_steps(const json_t *group, struct area area)
-{
-	static const char *const words[] = { "write them again", "discard (lossy, asks for the count)", "list its letters" };
-	static const char *const narrow[] = { "write them again", "discard (asks count)", "list its letters" };
-
-	draw_rule(area, 0, "next steps: the number puts the command on the : line", "");
-	for (int i = 0; i < 3; i++) {
-		OWNED(text) line = text_new(LINE_BYTES);
-
-		step_text(group, i + 1, line);
-		draw_format(area, 1 + i, 1, ROLE_text, "%d %-*s :%s", i + 1, area.cols < 72 ? 20 : 37, area.cols < 72 ? narrow[i] : words[i],
-		            line->at);
-	}
-}
-
-static void source_text(const json_t *letter, struct text *out)
-{
-	const json_t *source = json_object_get(letter, "source");
-
-	text_add_format(out, "letter %lld", (long long)member_int(letter, "id"));
-	if (member_int(source, "line"))
-		text_add_format(out, "   line %lld", (long long)member_int(source, "line"));
-	if (*member_text(source, "message_id"))
-		text_add_format(out, "   message %s", member_text(source, "message_id"));
-	if (*member_text(letter, "key"))
-		text_add_format(out, "   key %s", member_text(letter, "key"));
-	text_add_format(out, "   tries %lld", (long long)member_int(letter, "attempts"));
-}
-
-/* The first letter: where it came from, what it says, and the part of its bytes that it says it of. */
-static void draw_sample(struct view *view, const json_t *letter, struct area area)
-{
-	OWNED(text) line = text_new(LINE_BYTES);
-	OWNED(text) bytes = text_new(LINE_BYTES);
-	OWNED(text) marks = text_new(LINE_BYTES);
-
-	source_text(letter, line);
-	draw_field(area, 0, 1, area.cols - 2, -1, console_role(view->console, ROLE_text), text_span(line));
-	draw_field(area, 1, 1, area.cols - 2, -1, ROLE_error, span_of(member_text(letter, "message")));
-	if (payload_excerpt(letter, area.cols - 4, bytes, marks)) {
-		draw_span(area, 2, 3, ROLE_text, text_span(bytes));
-		draw_span(area, 3, 3, ROLE_error, text_span(marks));
-	} else {
-		draw_text(area, 2, 3, ROLE_dim, json_object_get(letter, "payload_b64") ? "its bytes are no text; f shows them" : "");
-	}
-}
-
-static void draw_pane(struct view *view, const json_t *group, struct area area)
-{
-	const json_t *letter = sample_of(view, group);
-	OWNED(text) title = text_new(LINE_BYTES);
-	OWNED(text) line = text_new(LINE_BYTES);
-
-	if (area.rows < PANE_ROWS) {
-		draw_steps(group, area);
-		return;
-	}
-	text_add_format(title, "group %lld of %s", (long long)member_int(group, "group"), member_text(group, "job"));
-	draw_rule(area, 0, title->at, "the first of its letters; Enter lists all");
-	number_text(member_int(group, "count"), line);
-	text_add_format(line, " letter%s, ", member_int(group, "count") == 1 ? "" : "s");
-	number_text(member_int(group, "open"), line);
-	text_add(line, " open, ");
-	number_text(member_int(group, "keys"), line);
-	text_add_format(line, " key%s", member_int(group, "keys") == 1 ? "" : "s");
-	draw_span(area, 1, 1, ROLE_text, text_span(line));
-	if (letter)
-		draw_sample(view, letter, area_part(area, 2, 0, 4, area.cols));
-	draw_steps(group, area_part(area, 6, 0, area.rows - 6, area.cols));
-}
+/* How many columns there are is the table's word, and known when it is linked. */
+static struct rows_spec spec = { dlq_columns, 0, dlq_cell, dlq_number, row_key, dlq_role, collect };
 
 static void draw_nothing(struct view *view, struct area area)
 {
@@ -230,18 +79,33 @@ static void draw_nothing(struct view *view, struct area area)
 	                                            "asking the engine ..."));
 }
 
+static int pane_rows(const struct dlq *dlq, const json_t *group, int rows)
+{
+	static const int sizes[] = { DLQ_PANE_ROWS + DLQ_SAMPLE_ROWS, DLQ_PANE_ROWS };
+	int list = rows_count(dlq->rows) < LIST_ROWS ? (int)rows_count(dlq->rows) + 1 : LIST_ROWS;
+
+	if (!group)
+		return 0;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		if (rows >= sizes[i] + list)
+			return sizes[i];
+	}
+	return rows >= DLQ_STEPS_ROWS + 4 ? DLQ_STEPS_ROWS : 0;
+}
+
 static void dlq_draw(struct view *view, struct area area)
 {
 	struct dlq *dlq = view->state;
 	const json_t *group = rows_selected(view, dlq->rows);
-	int pane = !group ? 0 : area.rows >= PANE_ROWS + 6 ? PANE_ROWS : area.rows >= STEPS_ROWS + 4 ? STEPS_ROWS : 0;
+	int pane = pane_rows(dlq, group, area.rows);
 	int list = (int)rows_count(dlq->rows) + 1 < area.rows - pane ? (int)rows_count(dlq->rows) + 1 : area.rows - pane;
 
+	looked_keep();
 	rows_draw(view, dlq->rows, area_part(area, 0, 0, list, area.cols), true);
 	if (!group)
 		draw_nothing(view, area_part(area, 1, 0, area.rows - 1, area.cols));
 	else if (pane)
-		draw_pane(view, group, area_part(area, list, 0, area.rows - list, area.cols));
+		dlq_pane(view, group, area_part(area, list, 0, area.rows - list, area.cols));
 }
 
 static void dlq_title(struct view *view, struct text *out, bool *out_has_verdict)
@@ -254,7 +118,7 @@ static void dlq_title(struct view *view, struct text *out, bool *out_has_verdict
 
 	(void)out_has_verdict;
 	json_array_foreach(ask(view)->lines, i, row) {
-		if (!is_of_table(dlq, row) || !is_open(row))
+		if (!is_of_table(dlq, row) || !dlq_is_open(row))
 			continue;
 		groups++;
 		letters += member_int(row, "open");
@@ -270,11 +134,31 @@ static void dlq_title(struct view *view, struct text *out, bool *out_has_verdict
 	text_add(out, "/min");
 }
 
+/* "+ 2 groups are new since you last looked: group 7, 9"; false: none is. */
+static bool new_text(struct view *view, struct text *out)
+{
+	OWNED(text) numbers = text_new(LINE_BYTES);
+	const json_t *row;
+	int count = 0;
+	size_t i;
+
+	json_array_foreach(ask(view)->lines, i, row) {
+		if (!is_of_table(view->state, row) || !dlq_is_new(row))
+			continue;
+		if (count++ < NEW_NAMED)
+			text_add_format(numbers, "%s%lld", count > 1 ? ", " : "", (long long)member_int(row, "group"));
+	}
+	if (count)
+		text_add_format(out, "%d group%s new since you last looked: group %s%s", count, count == 1 ? " is" : "s are", numbers->at,
+		                count > NEW_NAMED ? ", .." : "");
+	return count;
+}
+
 static void dlq_status(struct view *view, struct text *left, struct text *right)
 {
 	const struct dlq *dlq = view->state;
 
-	if (rows_count(dlq->rows))
+	if (rows_count(dlq->rows) && !new_text(view, left))
 		text_add(left, "open groups first; done ones are dim");
 	rows_status(view, dlq->rows, right);
 }
@@ -343,7 +227,7 @@ static bool dlq_step(struct view *view, int number, struct text *out)
 	const json_t *group = rows_selected(view, ((struct dlq *)view->state)->rows);
 
 	if (group)
-		step_text(group, number, out);
+		dlq_step_text(group, number, out);
 	return out->len > 0;
 }
 
@@ -368,9 +252,18 @@ static bool dlq_open(struct view *view, struct error *err)
 
 	(void)err;
 	name_words(view->argument, 2, &dlq->words);
+	spec.column_count = dlq_column_count;
 	dlq->rows = rows_new(&spec);
+	dlq->seen_before = looked_before(console_state_folder(view->console));
 	view->state = dlq;
 	return true;
+}
+
+static void dlq_close(struct view *view)
+{
+	dlq_see(NULL);
+	json_decref(((struct dlq *)view->state)->seen_before);
+	rows_view_close(view);
 }
 
 static const enum action_id dlq_own[] = {
@@ -383,7 +276,7 @@ const struct view_ops view_dlq = {
 	.table = "groups",
 	.help = "dead letters by group; with a job and a table only theirs",
 	.open = dlq_open,
-	.close = rows_view_close,
+	.close = dlq_close,
 	.draw = dlq_draw,
 	.title = dlq_title,
 	.status = dlq_status,

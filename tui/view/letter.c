@@ -4,38 +4,13 @@
  */
 #include "base/arena.h"
 #include "base/hash.h"
-#include "view/names.h"
+#include "view/letter_private.h"
 #include "view/payload.h"
-#include "view/rows.h"
-#include "view/totals.h"
-#include "widget/chart.h"
-#include "widget/hex.h"
-#include "widget/lines.h"
-#include "widget/tree.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define LINE_BYTES 8192
 #define SIDE_COLS 100 /* from here on, why it is here stands beside the payload */
-
-enum page { PAGE_PAYLOAD, PAGE_RAW, PAGE_WHY, PAGES };
-
-struct letter {
-	struct name_words words; /* job, id */
-	int64_t id;
-	enum page page;
-	bool is_page_chosen;     /* a payload that is no JSON opens as bytes */
-	bool is_text;            /* bytes as text instead of hex */
-	struct tree *tree;
-	struct hex hex;
-	struct lines *lines;
-	char *bytes;             /* of the payload, decoded */
-	json_t *payload;
-	unsigned generation;
-	int step;                /* -1, 1: to the letter before, behind, when the engine has told which it is */
-	char word[200];          /* searched for */
-};
 
 static const struct answer *ask(struct view *view)
 {
@@ -91,174 +66,6 @@ static void payload_take(struct view *view)
 		letter->page = PAGE_RAW;
 }
 
-/*
- * Pages.
- */
-static void draw_tabs(const struct letter *letter, const json_t *shown, struct area area)
-{
-	static const char *const names[] = { [PAGE_PAYLOAD] = "payload", [PAGE_RAW] = "raw", [PAGE_WHY] = "why" };
-	int col = 1;
-
-	for (int page = 0; page < PAGES; page++) {
-		bool is_front = page == (int)letter->page;
-
-		col += draw_format(area, 0, col, is_front ? ROLE_tab_current : ROLE_tab, is_front ? "[%s]" : " %s ", names[page]) + 1;
-	}
-	draw_field(area, 0, col + 2, area.cols - col - 3, -1, ROLE_text, span_of(member_text(shown, "message")));
-}
-
-static void rule_text(const struct letter *letter, const json_t *shown, const char *what, struct text *out)
-{
-	text_add_format(out, "%s, ", what);
-	number_text(member_int(shown, "bytes"), out);
-	text_add(out, " bytes");
-	if (member_bool(shown, "cut"))
-		text_add_format(out, ", the first %zu are here", letter->hex.bytes.len);
-}
-
-static void draw_payload(const struct letter *letter, const json_t *shown, struct area area)
-{
-	OWNED(text) title = text_new(LINE_BYTES);
-	OWNED(text) path = text_new(LINE_BYTES);
-	OWNED(text) value = text_new(LINE_BYTES);
-
-	rule_text(letter, shown, letter->payload ? "payload, JSON" : "payload, not JSON", title);
-	draw_rule(area, 0, title->at, "Tab raw");
-	if (!letter->payload) {
-		draw_paragraph(area, 1, 1, area.cols - 2, 3, ROLE_warn,
-		               span_of(member_bool(shown, "cut") ? "too long to be shown as a tree; Tab shows its first bytes" :
-		                                                   "these bytes are no JSON; Tab shows them"));
-		return;
-	}
-	tree_draw(letter->tree, area_part(area, 1, 0, area.rows - 3, area.cols));
-	tree_selected(letter->tree, path, value);
-	draw_rule(area, area.rows - 2, path->len ? path->at : "/", "");
-	draw_field(area, area.rows - 1, 1, area.cols - 2, -1, ROLE_text, text_span(value));
-}
-
-/* "/after/phone  bytes 362-379 of 792: ..." */
-static void draw_spot(const struct letter *letter, const json_t *shown, struct area area)
-{
-	const struct hex *hex = &letter->hex;
-	OWNED(text) line = text_new(LINE_BYTES);
-	OWNED(text) room = text_new(LINE_BYTES);
-	const char *path;
-	char title[32];
-
-	snprintf(title, sizeof(title), "at %06zx", hex->from);
-	draw_rule(area, 0, title, "");
-	path = payload_path(shown, room);
-	text_add_format(line, "%s  bytes %zu-%zu of %" PRId64 ": ", path ? path : "", hex->from, hex->to - 1,
-	                member_int(shown, "bytes"));
-	text_add_span(line, span_make(hex->bytes.at + hex->from, hex->to - hex->from));
-	draw_field(area, 1, 1, area.cols - 2, -1, ROLE_text, text_span(line));
-}
-
-static void draw_raw(struct letter *letter, const json_t *shown, struct area area)
-{
-	OWNED(text) title = text_new(LINE_BYTES);
-
-	rule_text(letter, shown, json_object_get(shown, "payload") ? "valid UTF-8" : "not UTF-8", title);
-	draw_rule(area, 0, title->at, letter->is_text ? "w: as hex" : "w: as text");
-	area = area_part(area, 1, 0, area.rows - 1, area.cols);
-	if (!letter->is_text && letter->hex.to && area.rows > 6) {
-		draw_spot(letter, shown, area_part(area, area.rows - 2, 0, 2, area.cols));
-		area = area_part(area, 0, 0, area.rows - 2, area.cols);
-	}
-	if (!letter->is_text) {
-		hex_draw(&letter->hex, area);
-		return;
-	}
-	lines_begin(letter->lines, area.cols - 1);
-	lines_paragraph(letter->lines, ROLE_text, 1, letter->bytes ? letter->bytes : "");
-	lines_draw(letter->lines, area);
-}
-
-static void line_add(struct lines *lines, const char *name, const char *value)
-{
-	if (*value)
-		lines_add(lines, ROLE_text, " %-14s %s", name, value);
-}
-
-static void why_source(struct view *view, const json_t *shown, struct lines *lines)
-{
-	const json_t *source = json_object_get(shown, "source");
-	OWNED(text) first = text_new(LINE_BYTES);
-	OWNED(text) published = text_new(LINE_BYTES);
-	char number[32];
-
-	lines_rule(lines, "where it came from", "");
-	line_add(lines, "job", member_text(shown, "job"));
-	line_add(lines, "file", member_text(source, "file"));
-	snprintf(number, sizeof(number), "%" PRId64, member_int(source, "line"));
-	line_add(lines, "line", member_int(source, "line") ? number : "");
-	line_add(lines, "message", member_text(source, "message_id"));
-	if (*member_text(shown, "publish")) {
-		console_moment(view->console, member_text(shown, "publish"), published);
-		line_add(lines, "published", published->at);
-	}
-	console_moment(view->console, member_text(shown, "first"), first);
-	line_add(lines, "first here", first->at);
-	line_add(lines, "ordering key", member_text(shown, "ordering_key"));
-	line_add(lines, "table", member_text(shown, "table"));
-	line_add(lines, "key", member_text(shown, "key"));
-	line_add(lines, "sha256", member_text(shown, "sha256"));
-}
-
-static void why_attributes(const json_t *shown, struct lines *lines)
-{
-	const json_t *attributes = json_object_get(shown, "attrs"), *value;
-	const char *name;
-	char count[32];
-
-	snprintf(count, sizeof(count), "%zu", json_object_size(attributes));
-	lines_rule(lines, "attributes", count);
-	json_object_foreach((json_t *)attributes, name, value)
-		line_add(lines, name, json_string_value(value) ? json_string_value(value) : "");
-}
-
-static void why_attempts(struct view *view, const json_t *shown, struct lines *lines)
-{
-	const json_t *tries = json_object_get(shown, "tries"), *try;
-	OWNED(text) last = text_new(LINE_BYTES);
-	char count[32];
-	size_t i;
-
-	snprintf(count, sizeof(count), "%" PRId64, member_int(shown, "attempts"));
-	lines_rule(lines, "attempts", count);
-	json_array_foreach(tries, i, try) {
-		OWNED(text) time = text_new(LINE_BYTES);
-
-		console_moment(view->console, member_text(try, "time"), time);
-		lines_add(lines, ROLE_text, " %" PRId64 "  %s  %s  %s", member_int(try, "attempt"), time->at, member_text(try, "code"),
-		          member_text(try, "message"));
-	}
-	if (json_array_size(tries))
-		return;
-	console_moment(view->console, member_text(shown, "last"), last);
-	line_add(lines, "last", last->at);
-}
-
-static void draw_why(struct view *view, const json_t *shown, struct area area)
-{
-	struct letter *letter = view->state;
-	struct lines *lines = letter->lines;
-
-	lines_begin(lines, area.cols - 1);
-	lines_rule(lines, "why it is here", "");
-	lines_add(lines, ROLE_error, " %s   stage %s   state %s", member_text(shown, "code"), member_text(shown, "stage"),
-	          member_text(shown, "state"));
-	lines_paragraph(lines, ROLE_text, 1, member_text(shown, "message"));
-	line_add(lines, "column", member_text(shown, "column"));
-	line_add(lines, "path", member_text(shown, "path"));
-	if (member_bool(shown, "newer"))
-		lines_add(lines, ROLE_warn, " the replica has a newer row for this key: a replay has no effect");
-	why_source(view, shown, lines);
-	why_attributes(shown, lines);
-	why_attempts(view, shown, lines);
-	lines_draw(lines, area);
-}
-
 /* The tree keeps the cursor: it is drawn last. */
 static void draw_side(struct view *view, const json_t *shown, struct area area)
 {
@@ -267,8 +74,8 @@ static void draw_side(struct view *view, const json_t *shown, struct area area)
 
 	for (int row = 0; row < area.rows; row++)
 		draw_text(area, row, left.cols, ROLE_rule, glyph_text(GLYPH_VERTICAL));
-	draw_why(view, shown, right);
-	draw_payload(view->state, shown, left);
+	letter_why(view, shown, right);
+	letter_payload(view->state, shown, left);
 }
 
 /* To the letter before or behind this one in its group; the answer may come later, see step_take. */
@@ -325,15 +132,15 @@ static void letter_draw(struct view *view, struct area area)
 		return;
 	}
 	payload_take(view);
-	draw_tabs(letter, shown, area);
+	letter_tabs(letter, shown, area);
 	if (letter->page == PAGE_PAYLOAD && letter->payload && area.cols >= SIDE_COLS)
 		draw_side(view, shown, page);
 	else if (letter->page == PAGE_PAYLOAD)
-		draw_payload(letter, shown, page);
+		letter_payload(letter, shown, page);
 	else if (letter->page == PAGE_RAW)
-		draw_raw(letter, shown, page);
+		letter_raw(letter, shown, page);
 	else
-		draw_why(view, shown, page);
+		letter_why(view, shown, page);
 }
 
 /*

@@ -1,0 +1,97 @@
+/* Why a dead letter is here, where it came from, and what was tried. */
+#include "base/arena.h"
+#include "view/letter_private.h"
+
+#include <inttypes.h>
+
+static void line_add(struct lines *lines, const char *name, const char *value)
+{
+	if (*value)
+		lines_add(lines, ROLE_text, " %-14s %s", name, value);
+}
+
+static void why_source(struct view *view, const json_t *shown, struct lines *lines)
+{
+	const json_t *source = json_object_get(shown, "source");
+	OWNED(text) first = text_new(LINE_BYTES);
+	OWNED(text) published = text_new(LINE_BYTES);
+	OWNED(text) committed = text_new(LINE_BYTES);
+	char number[32];
+
+	lines_rule(lines, "where it came from", "");
+	line_add(lines, "job", member_text(shown, "job"));
+	line_add(lines, "file", member_text(source, "file"));
+	snprintf(number, sizeof(number), "%" PRId64, member_int(source, "line"));
+	line_add(lines, "line", member_int(source, "line") ? number : "");
+	line_add(lines, "message", member_text(source, "message_id"));
+	if (*member_text(shown, "publish")) {
+		console_moment(view->console, member_text(shown, "publish"), published);
+		line_add(lines, "published", published->at);
+	}
+	console_moment(view->console, member_text(shown, "first"), first);
+	line_add(lines, "first here", first->at);
+	if (*member_text(shown, "commit"))
+		console_moment(view->console, member_text(shown, "commit"), committed);
+	if (*member_text(shown, "position"))
+		text_add_format(committed, "%sat %s", committed->len ? ", " : "", member_text(shown, "position"));
+	line_add(lines, "commit", committed->at);
+	line_add(lines, "ordering key", member_text(shown, "ordering_key"));
+	line_add(lines, "table", member_text(shown, "table"));
+	line_add(lines, "key", member_text(shown, "key"));
+	line_add(lines, "sha256", member_text(shown, "sha256"));
+}
+
+static void why_attributes(const json_t *shown, struct lines *lines)
+{
+	const json_t *attributes = json_object_get(shown, "attrs"), *value;
+	const char *name;
+	char count[32];
+
+	snprintf(count, sizeof(count), "%zu", json_object_size(attributes));
+	lines_rule(lines, "attributes", count);
+	json_object_foreach((json_t *)attributes, name, value)
+		line_add(lines, name, json_string_value(value) ? json_string_value(value) : "");
+}
+
+static void why_attempts(struct view *view, const json_t *shown, struct lines *lines)
+{
+	const json_t *tries = json_object_get(shown, "tries"), *try;
+	OWNED(text) last = text_new(LINE_BYTES);
+	char count[32];
+	size_t i;
+
+	snprintf(count, sizeof(count), "%" PRId64, member_int(shown, "attempts"));
+	lines_rule(lines, "attempts", count);
+	json_array_foreach(tries, i, try) {
+		OWNED(text) time = text_new(LINE_BYTES);
+
+		console_moment(view->console, member_text(try, "time"), time);
+		lines_add(lines, ROLE_text, " %" PRId64 "  %s  %s  %s", member_int(try, "attempt"), time->at, member_text(try, "code"),
+		          member_text(try, "message"));
+	}
+	if (json_array_size(tries))
+		return;
+	console_moment(view->console, member_text(shown, "last"), last);
+	line_add(lines, "last", last->at);
+}
+
+void letter_why(struct view *view, const json_t *shown, struct area area)
+{
+	struct letter *letter = view->state;
+	struct lines *lines = letter->lines;
+
+	lines_begin(lines, area.cols - 1);
+	lines_rule(lines, "why it is here", "");
+	lines_add(lines, ROLE_error, " %s   stage %s   state %s", member_text(shown, "code"), member_text(shown, "stage"),
+	          member_text(shown, "state"));
+	lines_paragraph(lines, ROLE_text, 1, member_text(shown, "message"));
+	line_add(lines, "column", member_text(shown, "column"));
+	line_add(lines, "path", member_text(shown, "path"));
+	if (member_bool(shown, "newer"))
+		lines_add(lines, ROLE_warn, " the replica has a newer row for this key: a replay has no effect");
+	why_source(view, shown, lines);
+	why_attributes(shown, lines);
+	why_attempts(view, shown, lines);
+	letter_row(letter, shown, lines);
+	lines_draw(lines, area);
+}
