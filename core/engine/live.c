@@ -49,11 +49,14 @@ json_t *live_rates(const struct job *job)
 	return rates;
 }
 
-static json_t *times_json(const struct histogram *h)
+static json_t *times_json(const struct recent_latency *recent)
 {
-	return json_pack("{s:I, s:o, s:o, s:o}", "count", (json_int_t)h->count, "p50_ms",
+	const struct histogram *h = &recent->histogram;
+
+	return json_pack("{s:I, s:o, s:o, s:o, s:s*}", "count", (json_int_t)h->count, "p50_ms",
 	                 rounded((double)histogram_percentile(h, 50) / 1000), "p99_ms",
-	                 rounded((double)histogram_percentile(h, 99) / 1000), "max_ms", rounded((double)h->max_us / 1000));
+	                 rounded((double)histogram_percentile(h, 99) / 1000), "max_ms", rounded((double)h->max_us / 1000),
+	                 "table", recent->table);
 }
 
 json_t *live_latencies(const struct job *job)
@@ -61,13 +64,13 @@ json_t *live_latencies(const struct job *job)
 	json_t *all = json_object();
 
 	for (int i = 0; i < METRICS; i++) {
-		struct histogram histogram;
+		struct recent_latency recent;
 
 		if (metric_table[i].kind != HISTOGRAM)
 			continue;
-		progress_latency(job->progress, metric_latency((enum metric_id)i), &histogram);
-		if (histogram.count)
-			json_object_set_new(all, metric_table[i].id, times_json(&histogram));
+		progress_recent(job->progress, metric_latency((enum metric_id)i), &recent);
+		if (recent.histogram.count)
+			json_object_set_new(all, metric_table[i].id, times_json(&recent));
 	}
 	return all;
 }
@@ -93,6 +96,34 @@ static json_t *waiting_json(const struct progress_view *view)
 	                 "until", time_json(view->until_us));
 }
 
+/* What each thread asks of others. */
+static const char *const request_kinds[JOB_THREADS] = {
+	[THREAD_READER] = "read",
+	[THREAD_WRITER] = "append",
+	[THREAD_MERGER] = "merge",
+};
+
+static json_t *target_json(const struct job *job, enum job_thread thread)
+{
+	const struct job_options *options = job->options;
+	const char *feed = options->input_file ? options->input_file : "", *slash = strrchr(feed, '/');
+
+	if (thread == THREAD_READER)
+		return json_string(slash ? slash + 1 : feed);
+	return json_sprintf("%s.*", thread == THREAD_WRITER && *options->change_log_dataset ? options->change_log_dataset :
+	                                                                                    options->replica_dataset);
+}
+
+static json_t *thread_json(const struct job *job, enum job_thread thread, const struct activity_view *activity)
+{
+	char doing[80];
+
+	activity_text(activity, doing, sizeof(doing));
+	return json_pack("{s:s, s:s, s:o, s:i, s:s, s:o, s:o}", "thread", job_thread_name(thread), "kind", request_kinds[thread],
+	                 "target", target_json(job, thread), "in_flight", activity_is_request(activity->what), "doing", doing,
+	                 "since", time_json(activity->since_us), "answered", time_json(activity->answered_us));
+}
+
 json_t *live_activity(const struct job *job)
 {
 	json_t *list = json_array();
@@ -105,16 +136,25 @@ json_t *live_activity(const struct job *job)
 		json_array_append_new(list, waiting_json(&view));
 	for (int i = 0; i < JOB_THREADS; i++) {
 		struct activity_view activity;
-		char doing[80];
 
 		progress_activity(job->progress, (enum job_thread)i, &activity);
-		if (activity.what == ACTIVITY_NONE)
-			continue;
-		activity_text(&activity, doing, sizeof(doing));
-		json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "thread", job_thread_name((enum job_thread)i), "doing",
-		                                      doing, "since", time_json(activity.since_us)));
+		if (activity.what != ACTIVITY_NONE)
+			json_array_append_new(list, thread_json(job, (enum job_thread)i, &activity));
 	}
 	return list;
+}
+
+static json_int_t of_minute(const struct job *job, enum metric_id id)
+{
+	return (json_int_t)llround(metrics_sum(job->metrics, id, 60));
+}
+
+/* The sixty seconds up to the last sample. */
+static json_t *last_minute_json(const struct job *job)
+{
+	return json_pack("{s:I, s:I, s:I, s:I}", "received", of_minute(job, METRIC_received), "batches",
+	                 of_minute(job, METRIC_batches), "retries", of_minute(job, METRIC_retries), "merges",
+	                 of_minute(job, METRIC_merges));
 }
 
 static json_t *lag_json(int64_t lag_us)
@@ -282,6 +322,8 @@ void live_add(json_t *line, const struct job *job)
 
 	progress_look(job->progress, &view);
 	json_object_set_new(line, "activity", live_activity(job));
+	json_object_set_new(line, "last_minute", last_minute_json(job));
+	json_object_set_new(line, "queue", json_pack("{s:I, s:i}", "batches", (json_int_t)view.queued, "of", RUN_BATCHES));
 	json_object_set_new(line, "since", time_json(view.since_us));
 	json_object_set_new(line, "until", time_json(view.until_us));
 	json_object_set_new(line, "rates", live_rates(job));
@@ -291,69 +333,4 @@ void live_add(json_t *line, const struct job *job)
 	json_object_set_new(line, "age_ms", age_json(job, clock_utc_us()));
 	add_replica(line, job);
 	live_add_tables(json_object_get(line, "tables"), job);
-}
-
-/*
- * History
- */
-
-static size_t append_series(json_t *values, const struct ring *ring, int64_t first, int64_t last,
-                            enum metric_kept least)
-{
-	size_t field = 0;
-
-	for (int i = 0; i < METRICS; i++) {
-		json_t *series;
-
-		if (metric_table[i].kept < least)
-			continue;
-		series = json_array();
-		for (int64_t slot = first; slot <= last; slot++)
-			json_array_append_new(series, rounded((double)ring_get(ring, slot, field)));
-		json_object_set_new(values, metric_table[i].id, series);
-		field++;
-	}
-	return field;
-}
-
-/* Only slots since the job was first seen to do something. */
-static json_t *series_json(const struct ring *ring, int64_t first, int64_t last, int64_t kept, int step_s,
-                           enum metric_kept least)
-{
-	json_t *values = json_object();
-
-	if (last - first >= kept)
-		first = last - kept + 1;
-	append_series(values, ring, first, last, least);
-	return json_pack("{s:i, s:I, s:o}", "step_s", step_s, "count",
-	                 (json_int_t)(last >= first ? last - first + 1 : 0), "values", values);
-}
-
-json_t *live_history(const struct job *job)
-{
-	const struct job_metrics *m = job->metrics;
-	int64_t first_minute = m ? m->begun_second / 60 : 0;
-	json_t *list = json_array();
-	json_t *object;
-
-	if (!m)
-		return list;
-	object = series_json(&m->seconds, m->begun_second, m->second, SECONDS_KEPT, 1, OF_JOB);
-	json_object_set_new(object, "job", json_string(job->options->name));
-	json_array_append_new(list, object);
-	object = series_json(&m->minutes, first_minute, m->minute - 1, MINUTES_KEPT, 60, OF_JOB);
-	json_object_set_new(object, "job", json_string(job->options->name));
-	json_array_append_new(list, object);
-	for (size_t i = 0; i < m->table_count; i++) {
-		struct table_progress table;
-
-		if (!m->tables[i].minutes.pieces)
-			continue;
-		progress_table(job->progress, i, &table);
-		object = series_json(&m->tables[i].minutes, first_minute, m->minute - 1, MINUTES_KEPT, 60, OF_TABLE);
-		json_object_set_new(object, "job", json_string(job->options->name));
-		json_object_set_new(object, "table", json_string(table.name));
-		json_array_append_new(list, object);
-	}
-	return list;
 }

@@ -35,6 +35,8 @@ struct metric_values {
 
 #define SECONDS_KEPT 600
 #define MINUTES_KEPT 1440
+#define TENS_KEPT 60
+#define TEN_MS 10000
 
 /* What a table showed when it was looked at last: its rates are of the time between two looks a second apart. */
 struct table_look {
@@ -43,10 +45,18 @@ struct table_look {
 	double received_rate, written_rate, dead_lettered_rate;
 };
 
+struct table_series {
+	struct metric_values last;      /* at the end of the last slot */
+	struct ring ring;               /* no pieces until something flows */
+};
+
 struct table_metrics {
 	struct table_look look;
-	struct metric_values last;      /* at the end of the last minute */
-	struct ring minutes;         /* no pieces until something flows */
+	struct table_series minutes, tens; /* tens of seconds */
+};
+
+struct latency_sum {
+	uint64_t count, sum_us;
 };
 
 /* Histories begin when something flows. Slots are of the clock that never jumps. */
@@ -54,16 +64,21 @@ struct job_metrics {
 	int64_t sampled_us;
 	int64_t second, minute;         /* slots: the second written last, the minute that is being gathered */
 	int64_t begun_second;
+	int64_t ten, begun_ten;         /* slots of ten seconds: the one that is being gathered, the first */
 	struct metric_values last;
-	struct metric_values in_minute; /* sums of counters, greatest of gauges */
+	struct latency_sum latencies[METRICS]; /* at the last sample; of rows of kind HISTOGRAM */
+	struct metric_values in_minute; /* sums of counters, greatest of gauges and of means */
 	struct ring seconds, minutes;
 	struct table_metrics *tables;   /* count, and one for "-" */
 	size_t table_count;
 };
 
 /* Everything below: under engine->lock. */
+void metrics_of_ledger(const struct ledger *ledger, struct metric_values *out); /* the rest of *out stays */
 void metrics_of_table(const struct table_progress *table, int64_t now_us, struct metric_values *out);
 void metrics_of_job(struct progress *progress, int64_t now_us, struct metric_values *out);
+/* Of a counter, over so many seconds up to the last sample. */
+double metrics_sum(const struct job_metrics *metrics, enum metric_id id, int64_t seconds);
 /* A second, the mean of the last five. */
 double metrics_rate(const struct job_metrics *metrics, enum metric_id id);
 /* All metrics, or those of one job (`only`), as lines of the call (metrics_send.c); takes the lock itself. */
@@ -90,7 +105,12 @@ void live_add(json_t *line, const struct job *job);
 void live_add_tables(const json_t *tables, const struct job *job);
 /* The same for one row of `weir tables`, when this engine knows the job. Takes engine->lock. */
 void live_add_row(struct engine *engine, const char *job_name, json_t *table);
-json_t *live_history(const struct job *job);
+/* A step of 0: all. A table ("DATASET.TABLE"): its series alone; NULL: those of the job and of its tables. */
+struct history_wish {
+	int64_t step_s;
+	const char *table;
+};
+json_t *live_history(const struct job *job, const struct history_wish *wish);
 /* The job of that name, running or ended; NULL: none. engine->lock is held. */
 struct job *live_find(struct engine *engine, const char *name);
 

@@ -55,12 +55,13 @@ static bool send_jobs(struct call *call, const char *only, struct error *err)
 
 static json_t *history_of(struct call *call, const char *name)
 {
+	struct history_wish wish = { .step_s = call_number(call, "step", 0), .table = call_text_or(call, "table", NULL) };
 	const struct job *job;
 	json_t *list;
 
 	pthread_mutex_lock(&call->engine->lock);
 	job = live_find(call->engine, name);
-	list = job ? live_history(job) : json_array();
+	list = job ? live_history(job, &wish) : json_array();
 	pthread_mutex_unlock(&call->engine->lock);
 	return list;
 }

@@ -20,7 +20,8 @@ struct measure {
 };
 
 void measure_free(struct measure *measure);
-/* The result is lent until the next call. */
-void measure_batch(struct measure *measure, const struct batch *batch, size_t table_count, struct batch_times *out);
+/* `sum`: what the batch added to the ledger. The result is lent until the next call. */
+void measure_batch(struct measure *measure, const struct batch *batch, size_t table_count, const struct ledger *sum,
+                   struct batch_times *out);
 
 #endif

@@ -338,7 +338,7 @@ bool pipeline_write(struct pipeline *p, struct batch *batch, struct error *err)
 		return false;
 	p->writes = batch->message_count ? batch->fill : p->writes;
 	ledger_add(&p->total, &sum);
-	measure_batch(p->measure, batch, p->table_count, &times);
+	measure_batch(p->measure, batch, p->table_count, &sum, &times);
 	progress_committed(p->progress, &sum, p->added, p->table_count, &times);
 	progress_do(p->progress, THREAD_WRITER, ACTIVITY_EXPECTING, 0);
 	return true;

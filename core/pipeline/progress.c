@@ -66,7 +66,7 @@ void progress_free(struct progress *progress)
 void progress_begin(struct progress *progress)
 {
 	pthread_mutex_lock(&progress->lock);
-	progress->view.in_flight = 0;
+	progress->view.in_flight = progress->view.queued = 0;
 	progress->is_resting = false;
 	progress->idle_ms = clock_mono_ms();
 	words_begin_locked(progress);
@@ -88,6 +88,7 @@ void progress_taken(struct progress *progress, uint64_t messages, uint64_t bytes
 		return;
 	pthread_mutex_lock(&progress->lock);
 	progress->view.in_flight += messages;
+	progress->view.queued++;
 	progress->view.bytes += bytes;
 	progress->view.version++;
 	pthread_mutex_unlock(&progress->lock);
@@ -109,6 +110,8 @@ void progress_committed(struct progress *progress, const struct ledger *sum, con
 	ledger_add(&view->total, sum);
 	ledger_add(&view->this_run, sum);
 	view->in_flight -= sum->received < view->in_flight ? sum->received : view->in_flight;
+	view->queued -= view->queued > 0 && sum->received;
+	view->batches += sum->received > 0;
 	view->version++;
 	tables_committed_locked(progress, added, count);
 	measured_locked(progress, times, added);
@@ -125,12 +128,19 @@ void progress_look(struct progress *progress, struct progress_view *out)
 	pthread_mutex_unlock(&progress->lock);
 }
 
+bool activity_is_request(enum activity what)
+{
+	return what == ACTIVITY_READING || what == ACTIVITY_WRITING || what == ACTIVITY_MERGING;
+}
+
 void progress_do(struct progress *progress, enum job_thread thread, enum activity what, uint64_t number)
 {
 	struct activity_view *view = &progress->activities[thread];
 	int64_t now_us = clock_utc_us();
 
 	pthread_mutex_lock(&progress->lock);
+	if (view->what != what && activity_is_request(view->what))
+		view->answered_us = now_us;
 	if (view->what != what || view->number != number)
 		view->since_us = now_us;
 	view->what = what;
@@ -168,11 +178,4 @@ void activity_text(const struct activity_view *view, char *out, size_t room)
 		snprintf(out, room, "%.*s%" PRIu64, (int)before, words, view->number);
 	else
 		snprintf(out, room, "%s", words);
-}
-
-void progress_latency(struct progress *progress, enum latency which, struct histogram *out)
-{
-	pthread_mutex_lock(&progress->lock);
-	*out = progress->latencies[which];
-	pthread_mutex_unlock(&progress->lock);
 }

@@ -34,7 +34,12 @@ struct progress_view {
 	struct ledger total;    /* since the job was made or --from-start */
 	struct ledger this_run;
 	uint64_t in_flight;     /* messages taken from the source and not yet committed */
+	uint64_t queued;        /* batches they are in */
+	uint64_t batches;       /* committed */
+	uint64_t merges;        /* merges of a table that brought its replica up to date */
+	uint64_t retries;       /* steps tried again because of something that passes */
 	uint64_t bytes;         /* of message bodies, this run */
+	uint64_t written_bytes; /* of those that were written */
 	int64_t committed_us;   /* when the last batch was; 0: none yet */
 	int64_t lag_us;         /* of it, from commit at the source to here; -1: not known */
 	bool is_behind;         /* the source has had more to read for seconds on end */
@@ -83,7 +88,11 @@ struct activity_view {
 	enum activity what;
 	uint64_t number;
 	int64_t since_us;
+	int64_t answered_us;  /* when a read that found something, a batch or a merge last ended; 0: none yet */
 };
+
+/* Does it ask something of others: source, warehouse, replica? */
+bool activity_is_request(enum activity what);
 
 const char *job_thread_name(enum job_thread thread);
 void progress_do(struct progress *progress, enum job_thread thread, enum activity what, uint64_t number);
@@ -109,7 +118,16 @@ enum latency {
 	LATENCIES
 };
 
+/* Since the job was first begun here. */
 void progress_latency(struct progress *progress, enum latency which, struct histogram *out);
+
+/* The five to ten minutes up to the newest of them: a job at rest keeps its last. `table` took longest ("DATASET.TABLE", "-"
+ * for none; lent until progress_free); NULL: it has none (a batch), or nothing was measured. */
+struct recent_latency {
+	struct histogram histogram;
+	const char *table;
+};
+void progress_recent(struct progress *progress, enum latency which, struct recent_latency *out);
 
 /*
  * Tables, by their numbers; the last, progress_table_count(), is "-".
@@ -136,12 +154,14 @@ void progress_tables_committed(struct progress *progress, const struct ledger *a
 /* What a committed batch told about its tables and times; see measure_private.h. */
 struct latency_sample {
 	enum latency which;
+	size_t table;               /* its number; table_count: "-" */
 	int64_t took_us;
 	uint64_t weight;
 };
 struct batch_times {
 	int64_t committed_us;
 	int64_t lag_us;             /* of its oldest change; -1: not known */
+	uint64_t written_bytes;     /* of bodies of messages that were written */
 	const uint64_t *bytes;      /* a table each, and one for "-" */
 	const int64_t *oldest_us;   /* the same: commit of its oldest change; 0: not known */
 	size_t table_count;

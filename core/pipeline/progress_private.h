@@ -1,4 +1,4 @@
-/* Inside of what a job shows, shared by progress.c and progress_table.c. */
+/* Inside of what a job shows, shared by the files progress*.c. */
 #ifndef WEIR_PIPELINE_PROGRESS_PRIVATE_H
 #define WEIR_PIPELINE_PROGRESS_PRIVATE_H
 
@@ -23,6 +23,19 @@ struct shown_table {
 	bool is_exact;                        /* what waits is counted: a merge has once brought all of it */
 };
 
+#define NO_TABLE SIZE_MAX          /* a batch has many */
+#define UNNAMED_TABLE (SIZE_MAX - 1) /* "-", whatever number it has by now */
+
+/* What of a latency is young. */
+struct recent_half {
+	struct histogram histogram;
+	size_t table;                         /* whose the longest is */
+};
+struct recent {
+	struct recent_half young, old;
+	int64_t young_since_ms;               /* 0: nothing yet */
+};
+
 /* A state with its reason, of the job or of one of its threads. */
 struct word {
 	enum job_state state;
@@ -40,11 +53,17 @@ struct progress {
 	int64_t idle_ms;                      /* when the source had nothing to read */
 	struct activity_view activities[JOB_THREADS];
 	struct histogram latencies[LATENCIES];
+	struct recent recent[LATENCIES];
 	struct shown_table *tables;           /* table_count, and "-" */
 	size_t table_count;
 	char **old_names;                     /* of tables that have another now */
 	size_t old_name_count;
 };
+
+/* progress_latency.c; the second gives whose the longest is. */
+void recent_add(struct recent *recent, int64_t now_ms, size_t table, int64_t took_us, uint64_t weight);
+size_t recent_look(const struct recent *recent, struct histogram *out);
+void latency_add_locked(struct progress *progress, enum latency which, size_t table, int64_t took_us, uint64_t weight);
 
 /* progress_state.c */
 void words_begin_locked(struct progress *progress);

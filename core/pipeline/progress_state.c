@@ -83,6 +83,7 @@ void progress_wait(struct progress *progress, enum job_thread thread, const char
 	pthread_mutex_lock(&progress->lock);
 	word_set(word, STATE_WAITING, code, sentence);
 	word->until_us = clock_utc_us() + wait_ms * 1000;
+	progress->view.retries++;
 	show_locked(progress);
 	pthread_mutex_unlock(&progress->lock);
 }

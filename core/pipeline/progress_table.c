@@ -166,14 +166,22 @@ static void measure_table(struct shown_table *table, const struct batch_times *t
 	waiting_add(table, times->committed_us, added->rows);
 }
 
+static size_t sample_table(const struct latency_sample *sample, const struct batch_times *times)
+{
+	if (sample->which == LATENCY_BATCH)
+		return NO_TABLE;
+	return sample->table < times->table_count ? sample->table : UNNAMED_TABLE;
+}
+
 void measured_locked(struct progress *progress, const struct batch_times *times, const struct ledger *added)
 {
 	progress->view.committed_us = times->committed_us;
 	progress->view.lag_us = times->lag_us;
+	progress->view.written_bytes += times->written_bytes;
 	for (size_t i = 0; i < times->sample_count; i++) {
 		const struct latency_sample *sample = &times->samples[i];
 
-		histogram_add(&progress->latencies[sample->which], sample->took_us, sample->weight);
+		latency_add_locked(progress, sample->which, sample_table(sample, times), sample->took_us, sample->weight);
 	}
 	for (size_t i = 0; i < times->table_count && i < progress->table_count; i++)
 		measure_table(&progress->tables[i], times, i, &added[i]);
@@ -214,7 +222,7 @@ static void take_merged(struct progress *progress, struct shown_table *table, ui
 		struct waiting *oldest = &table->waiting[gone];
 		uint64_t merged = merged_of(table, oldest, changes, began_us, is_all);
 
-		histogram_add(&progress->latencies[LATENCY_REPLICA], now_us - oldest->committed_us, merged);
+		latency_add_locked(progress, LATENCY_REPLICA, (size_t)(table - progress->tables), now_us - oldest->committed_us, merged);
 		changes -= merged < changes ? merged : changes;
 		oldest->changes -= merged;
 		if (oldest->changes)
@@ -234,6 +242,7 @@ void progress_merged(struct progress *progress, const char *name, uint64_t chang
 	if (table) {
 		take_merged(progress, table, changes, began_us, is_all);
 		table->is_exact = table->is_exact || is_all;
+		progress->view.merges += is_all;
 		table->view.version++;
 		progress->view.version++;
 	}

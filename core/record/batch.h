@@ -177,5 +177,6 @@ bool ledger_balances(const struct ledger *ledger, uint64_t in_flight);
 /* Counts a batch whose verdicts are final into one ledger a table: `tables` has `count` entries and
  * one more at the end for TABLE_NONE. False (a bug) if a verdict is still pending. */
 bool ledger_count(struct ledger *tables, size_t count, const struct batch *batch);
+bool message_is_written(const struct batch *batch, const struct message *message); /* as the ledger counts it */
 
 #endif

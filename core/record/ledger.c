@@ -54,6 +54,16 @@ static bool is_final(const struct batch *batch, const struct message *message)
 	return message->record_count && !v.of[VERDICT_PENDING];
 }
 
+bool message_is_written(const struct batch *batch, const struct message *message)
+{
+	struct verdicts v;
+
+	if (message->fate != MESSAGE_OPEN)
+		return false;
+	v = verdicts_of(batch, message);
+	return !v.of[VERDICT_REFUSED] && !v.of[VERDICT_PARKED];
+}
+
 static void count_open(struct ledger *ledger, const struct batch *batch, const struct message *message)
 {
 	struct verdicts v = verdicts_of(batch, message);

@@ -61,8 +61,8 @@ static void end_threads(struct local *local)
  * word. */
 static bool make_threads(struct local *local, struct error *err)
 {
-	local->empty = mailbox_new(BATCHES);
-	local->filled = mailbox_new(BATCHES);
+	local->empty = mailbox_new(RUN_BATCHES);
+	local->filled = mailbox_new(RUN_BATCHES);
 	local->source_has_ended = local->setup->is_replay;
 	if (!run_make_thread(local->setup, &local->reader, reader_main, local, err)) {
 		mailbox_free(local->empty);
@@ -147,7 +147,7 @@ static bool work(struct local *local, struct error *err)
 {
 	bool is_fine = local->setup->is_replay || writer_unpark(local, err);
 
-	for (int i = 0; is_fine && i < BATCHES; i++)
+	for (int i = 0; is_fine && i < RUN_BATCHES; i++)
 		mailbox_post(local->empty, batch_new(), 0);
 	is_fine = is_fine && writer_run(local, err);
 	end_threads(local);

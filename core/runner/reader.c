@@ -86,7 +86,7 @@ static bool may_rest(const struct local *local)
 {
 	return local->idle_since_ms && clock_mono_ms() - local->idle_since_ms >= local->rest_after_ms &&
 	       !local->setup->until_idle && !local->setup->is_replay && source_may_rest(local->pipeline->source) &&
-	       mailbox_count(local->empty) == BATCHES - 1 && merge_thread_rests(local->merge) &&
+	       mailbox_count(local->empty) == RUN_BATCHES - 1 && merge_thread_rests(local->merge) &&
 	       !letters_are_open(local->letters) && !run_is_asked_to_replay(local->setup);
 }
 

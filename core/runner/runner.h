@@ -12,6 +12,8 @@
 
 #include <stdatomic.h>
 
+#define RUN_BATCHES 4 /* that a job has: one being filled, one being written, two between */
+
 struct replay_desk;
 
 /* What is wanted of a running job. Set from outside, by one who knows that the job runs; looked at by its threads. A

@@ -10,8 +10,6 @@
 
 struct mailbox;
 
-#define BATCHES 4          /* one being filled, one being written, two between */
-
 /* A job that runs: what its threads share. Batches go round between the two mailboxes; the rest is one thread's each. */
 struct local {
 	const struct run_setup *setup;

@@ -166,6 +166,20 @@ def test_history_adds_up():
         assert paper[1].split() == ["AGO", "RECEIVED", "WRITTEN", "FILTERED", "LETTERS", "PARKED", "WAITING", "LAG"], paper
         assert sum(int(row.split()[1]) for row in paper[2:]) == sum(int(row.split()[2]) for row in paper[2:]) == 30, paper
         assert len(paper) <= 2 + 24 and paper[2].split()[0].endswith("s"), paper
+        values = seconds["values"]
+        assert all(len(series) == seconds["count"] for series in values.values()), lines
+        assert sum(values["batches"]) >= 3 and sum(values["bytes"]) == sum(values["written_bytes"]) > 0, values
+        # A second without a batch has no mean; one with some has a time.
+        means = dict(zip(range(seconds["count"]), values["batch_ms"]))
+        assert [i for i, mean in means.items() if mean is not None] == [i for i, n in enumerate(values["batches"]) if n], values
+        job = home.run("status", "shop", "--json").last
+        assert job["last_minute"]["received"] == 30 and job["last_minute"]["batches"] == sum(values["batches"]), job
+        assert job["last_minute"]["merges"] >= 1 and job["last_minute"]["retries"] == 0, job
+        assert job["queue"] == {"batches": 0, "of": 4} and job["latency"]["changelog"]["table"] == "shop.t", job
+        only = home.run("status", "shop", "--history", "--step", "1", "--json").lines
+        assert [l["step_s"] for l in only] == [1] and "table" not in only[0], only
+        r = home.run("status", "shop", "--history", "--table", "nobody", "--json")
+        assert r.code == 0 and not r.lines, r
 
 
 def test_a_full_disk_is_what_it_waits_for():

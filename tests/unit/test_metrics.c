@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "engine/metrics_private.h"
+#include "pipeline/progress_private.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -181,7 +182,9 @@ static void test_seconds_and_minutes_add_up(void **state)
 	assert_float_equal(ring_get(&job.metrics->minutes, begin / 60, 0), 600, 0.001);
 	assert_float_equal(ring_get(&job.metrics->minutes, begin / 60 + 1, 0), 300, 0.001);
 	/* The table's first minute begins with the first sample: what came before it is not this history's. */
-	assert_float_equal(ring_get(&job.metrics->tables[0].minutes, begin / 60 + 1, 0), 300, 10.001);
+	assert_float_equal(ring_get(&job.metrics->tables[0].minutes.ring, begin / 60 + 1, 0), 300, 10.001);
+	/* A table has its last ten minutes in steps of ten seconds. */
+	assert_float_equal(ring_get(&job.metrics->tables[0].tens.ring, begin / 10 + 4, 0), 100, 10.001);
 	metrics_free(job.metrics);
 	progress_free(job.progress);
 }
@@ -219,6 +222,108 @@ static void test_what_an_earlier_engine_counted_is_no_peak(void **state)
 	progress_free(job.progress);
 }
 
+/*
+ * Of late
+ */
+static void commit_late(struct progress *progress, size_t table, int64_t took_ms)
+{
+	struct ledger added[3] = { { .received = 0 } };
+	uint64_t bytes[3] = { 0 };
+	int64_t oldest_us[3] = { 0 };
+	struct latency_sample sample = { LATENCY_RECEIVE, table, took_ms * 1000, 1 };
+	struct batch_times times = { .committed_us = 1, .lag_us = -1, .bytes = bytes, .oldest_us = oldest_us, .table_count = 2,
+		                     .samples = &sample, .sample_count = 1 };
+
+	added[table].received = added[table].written = 1;
+	progress_committed(progress, &added[table], added, 2, &times);
+}
+
+static double of_receive(const struct job *job, int64_t second)
+{
+	size_t field = 0;
+
+	for (int i = 0; i < METRIC_receive; i++)
+		field += metric_table[i].kept >= OF_JOB;
+	return (double)ring_get(&job->metrics->seconds, second, field);
+}
+
+static void expect_recent(struct progress *progress, uint64_t count, uint64_t max_ms, const char *table)
+{
+	struct recent_latency recent;
+
+	progress_recent(progress, LATENCY_RECEIVE, &recent);
+	assert_int_equal(recent.histogram.count, count);
+	assert_int_equal(recent.histogram.max_us, max_ms * 1000);
+	if (table)
+		assert_string_equal(recent.table, table);
+	else
+		assert_null(recent.table);
+}
+
+static void test_the_slowest_table_of_a_leg_is_named(void **state)
+{
+	struct progress *progress = two_tables();
+
+	(void)state;
+	expect_recent(progress, 0, 0, NULL);
+	commit_late(progress, 1, 20);
+	commit_late(progress, 0, 300);
+	commit_late(progress, 1, 100);
+	expect_recent(progress, 3, 300, "shop.orders");
+	commit_late(progress, 2, 400);
+	/* "-" keeps its name when there are more tables. */
+	progress_learn_table(progress, 2, "shop.later", true);
+	expect_recent(progress, 4, 400, "-");
+	progress_free(progress);
+}
+
+static void expect_young(const struct recent *recent, uint64_t count, uint64_t max_us, size_t table)
+{
+	struct histogram histogram;
+
+	assert_int_equal(recent_look(recent, &histogram), table);
+	assert_int_equal(histogram.count, count);
+	assert_int_equal(histogram.max_us, max_us);
+}
+
+static void test_what_is_long_ago_is_left_out_once_something_comes(void **state)
+{
+	struct recent recent = { 0 };
+	int64_t minute_ms = 60000, now_ms = 5000;
+
+	(void)state;
+	expect_young(&recent, 0, 0, NO_TABLE);
+	recent_add(&recent, now_ms, 0, 900, 1);
+	recent_add(&recent, now_ms + 4 * minute_ms, 1, 500, 1);
+	expect_young(&recent, 2, 900, 0);
+	recent_add(&recent, now_ms + 9 * minute_ms, 1, 100, 1);
+	expect_young(&recent, 3, 900, 0);
+	recent_add(&recent, now_ms + 15 * minute_ms, 1, 200, 1);
+	expect_young(&recent, 2, 200, 1);
+	recent_add(&recent, now_ms + 35 * minute_ms, 2, 50, 7);
+	expect_young(&recent, 7, 50, 2);
+}
+
+static void test_each_second_has_the_mean_of_its_own(void **state)
+{
+	struct job job = { .progress = two_tables() };
+
+	(void)state;
+	for (int64_t second = 100; second < 104; second++) {
+		commit_late(job.progress, 0, second == 101 ? 0 : 10);
+		commit_late(job.progress, 0, second == 101 ? 0 : 30);
+		metrics_sample(&job, second * 1000, second * SECOND_US);
+	}
+	metrics_sample(&job, 104000, 104 * SECOND_US);
+	assert_float_equal(of_receive(&job, 100), 20, 0.001);
+	/* None at all is not the same as no time at all. */
+	assert_true(of_receive(&job, 101) > 0 && of_receive(&job, 101) < 0.1);
+	assert_float_equal(of_receive(&job, 103), 20, 0.001);
+	assert_float_equal(of_receive(&job, 104), 0, 0);
+	metrics_free(job.metrics);
+	progress_free(job.progress);
+}
+
 static void test_every_metric_is_named_as_scrapers_want_it(void **state)
 {
 	(void)state;
@@ -232,8 +337,9 @@ static void test_every_metric_is_named_as_scrapers_want_it(void **state)
 		assert_true(metric->help[strlen(metric->help) - 1] == '.');
 		for (int k = 0; k < i; k++)
 			assert_string_not_equal(metric_table[k].name, metric->name);
+		/* A job has means of its own; a table has none. */
 		if (metric->kind == HISTOGRAM)
-			assert_int_equal(metric->kept, NOT_KEPT);
+			assert_int_not_equal(metric->kept, OF_TABLE);
 	}
 }
 
@@ -250,6 +356,9 @@ int main(void)
 		cmocka_unit_test(test_seconds_and_minutes_add_up),
 		cmocka_unit_test(test_a_late_tick_loses_nothing),
 		cmocka_unit_test(test_what_an_earlier_engine_counted_is_no_peak),
+		cmocka_unit_test(test_the_slowest_table_of_a_leg_is_named),
+		cmocka_unit_test(test_what_is_long_ago_is_left_out_once_something_comes),
+		cmocka_unit_test(test_each_second_has_the_mean_of_its_own),
 		cmocka_unit_test(test_every_metric_is_named_as_scrapers_want_it),
 	};
 

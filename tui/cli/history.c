@@ -108,12 +108,13 @@ static void print_table_series(const json_t *series, struct printer_state *state
 	const char *job = json_string_value(json_object_get(series, "job"));
 	const char *cells[1 + TABLE_CELLS] = { json_string_value(json_object_get(series, "table")) };
 	size_t count = (size_t)json_integer_value(json_object_get(series, "count"));
+	bool is_minutes = json_integer_value(json_object_get(series, "step_s")) != 10;
 	char room[TABLE_CELLS][24];
 
 	if (strcmp(state->last, job) != 0) {
 		printf("\njob ");
 		cli_print_text(job);
-		printf(": its tables, %zu minute%s\n", count, count == 1 ? "" : "s");
+		printf(": its tables, %zu %s%s\n", count, is_minutes ? "minute" : "times 10 second", count == 1 && is_minutes ? "" : "s");
 		cli_list_head(&state->list, columns, sizeof(columns) / sizeof(*columns));
 		snprintf(state->last, sizeof(state->last), "%s", job);
 	}
@@ -131,6 +132,10 @@ void print_history(const json_t *series, struct printer_state *state)
 		return;
 	}
 	state->count++;
+	/* A table is one line; its ten minutes in short steps are for charts, and for who asks for them. */
+	if (json_object_get(series, "table") && json_integer_value(json_object_get(series, "step_s")) == 10 &&
+	    !json_object_get(state->args, "step"))
+		return;
 	if (json_object_get(series, "table"))
 		print_table_series(series, state);
 	else
