@@ -178,7 +178,7 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	                  " WHERE ?1 IS NULL OR t.tbl = ?1 ORDER BY t.id",
 	/* What a batch counted is fresh until the next batch shows that it was committed. */
 	[NOTE_ADD] = "INSERT INTO notes (tbl, code, col, count, fresh, text, first, last) VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, ?6)"
-	             " ON CONFLICT DO UPDATE SET fresh = fresh + ?4, text = ?5, last = ?6",
+	             " ON CONFLICT DO UPDATE SET fresh = fresh + ?4, text = ?5, last = ?6 RETURNING count = 0 AND fresh = ?4",
 	[NOTE_PLACE] = "SELECT place FROM notes_of WHERE id = 1",
 	[NOTE_SET_PLACE] = "INSERT OR REPLACE INTO notes_of (id, place) VALUES (1, ?1)",
 	[NOTE_KEEP] = "UPDATE notes SET count = count + fresh, fresh = 0 WHERE fresh > 0",

@@ -115,6 +115,7 @@ bool dlq_note(struct dlq *dlq, const char *table, struct span column, const char
               const char *text, struct error *err)
 {
 	sqlite3_stmt *stmt = dlq_statement(dlq, NOTE_ADD, err);
+	bool has_row = false, is_new;
 
 	if (!stmt)
 		return false;
@@ -124,7 +125,12 @@ bool dlq_note(struct dlq *dlq, const char *table, struct span column, const char
 	dlq_bind_count(stmt, 4, count);
 	dlq_bind_optional(stmt, 5, span_of(text));
 	sqlite3_bind_int64(stmt, 6, clock_utc_us());
-	return dlq_run(dlq, stmt, err);
+	if (!dlq_row(dlq, stmt, &has_row, err))
+		return false;
+	is_new = has_row && sqlite3_column_int(stmt, 0);
+	if (is_new)
+		watch_add(dlq, table, code, "%s", text);
+	return !has_row || dlq_run(dlq, stmt, err);
 }
 
 static void note_json(struct text *out, sqlite3_stmt *row)

@@ -59,11 +59,11 @@ void watch_forget(struct dlq *dlq)
 
 static void tell_unheard(const struct dlq_watch *watch)
 {
-	char sentence[80];
+	char sentence[100];
 
 	if (!watch->unheard)
 		return;
-	snprintf(sentence, sizeof(sentence), "%zu more groups of letters or schema changes in the same batch",
+	snprintf(sentence, sizeof(sentence), "%zu more groups of letters, schema changes or notes in the same batch",
 	         watch->unheard);
 	watch->on_event(watch->context, NULL, "more_events", sentence);
 }

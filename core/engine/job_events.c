@@ -6,6 +6,7 @@
 #include "runner/runner.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define WAIT_AGAIN_MS 60000 /* a wait of the same kind that comes back sooner is no news */
 
@@ -102,9 +103,18 @@ void job_tell_state(void *context)
 	}
 }
 
+/* Notes stand with their tables for good; they are no event of the journal, and in the log they come once. */
+static bool is_note(const char *code)
+{
+	return strcmp(code, "dlq_group") != 0 && strcmp(code, "schema_changed") != 0 && strcmp(code, "more_events") != 0;
+}
+
 void job_tell_event(void *context, const char *table, const char *code, const char *sentence)
 {
 	struct job *job = context;
 
-	journal_event(job->engine, job->options->name, table, code, sentence);
+	if (is_note(code))
+		log_info(job->engine->log, "job", job->options->name, sentence, FIELD_TEXT("code", code), FIELD_TEXT("table", table));
+	else
+		journal_event(job->engine, job->options->name, table, code, sentence);
 }

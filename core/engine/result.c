@@ -9,24 +9,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const struct note_text {
-	uint32_t bit;
-	const char *code;
-	const char *text;
-} note_texts[] = {
-	{ NOTE_NO_KEY, "no_key", "the table has no key: it has a changelog and no replica; name columns in primaryKey" },
-	{ NOTE_ORDER_BY_TIME, "order_by_time", "messages carry no log position: publish time is the order" },
-	{ NOTE_ORDER_BY_LINE, "order_by_line", "messages carry no log position and no time: the line is the order" },
-	{ NOTE_ORDER_BY_ARRIVAL, "order_by_arrival",
-	  "changes of one transaction share their position: inside it, their order is that of arrival" },
-	{ NOTE_HISTORY_CHANGED, "history_changed",
-	  "positions of another server, or of a log that began anew, have come: they win over all earlier ones" },
-	{ NOTE_INFERRED, "types_inferred", "some column types are read off the values; a sourceSchema makes them sure" },
-	{ NOTE_RENAMED, "renamed", "a name was changed because it is reserved or not allowed" },
-	{ NOTE_NAME_COLLISION, "name_collision", "another source table has this name; its records are parked" },
-	{ NOTE_PLACEHOLDERS, "placeholders", "unchanged large values are taken from earlier changes of the row" },
-};
-
 static const struct ledger no_ledger;
 
 json_t *result_ledger(const struct ledger *ledger, uint64_t in_flight)
@@ -47,60 +29,6 @@ static json_t *table_key(const struct table_schema *schema)
 		json_array_append_new(key, json_stringn(name.at, name.len));
 	}
 	return key;
-}
-
-/* "12 values of until outside TIMESTAMP, stored as NULL": a note that counts begins with its number. */
-static json_t *kept_note(const json_t *kept)
-{
-	const char *code = json_string_value(json_object_get(kept, "code"));
-	const char *text = json_string_value(json_object_get(kept, "text"));
-	json_int_t count = json_integer_value(json_object_get(kept, "count"));
-	OWNED(text) words = text_new(16384);
-
-	if (strncmp(text ? text : "", "values of ", 10) == 0)
-		text_add_format(words, "%lld %s", (long long)count, count == 1 ? "value of " : "values of ");
-	text_add(words, text && words->len ? text + 10 : text ? text : "");
-	return json_pack("{s:s, s:s, s:O, s:I}", "code", code ? code : "", "text", words->at, "column",
-	                 json_object_get(kept, "column"), "count", count);
-}
-
-static bool has_note(const json_t *notes, const char *code)
-{
-	size_t i;
-	json_t *note;
-
-	json_array_foreach(notes, i, note) {
-		if (strcmp(json_string_value(json_object_get(note, "code")), code) == 0)
-			return true;
-	}
-	return false;
-}
-
-static void add_kept_notes(struct dlq *dlq, const char *table, json_t *notes)
-{
-	struct error ignored = { 0 };
-	char *kept = dlq ? dlq_notes_json(dlq, table, &ignored) : NULL;
-	json_t *list = kept ? json_loads(kept, 0, NULL) : NULL;
-	size_t i;
-	json_t *note;
-
-	json_array_foreach(list, i, note)
-		json_array_append_new(notes, kept_note(note));
-	json_decref(list);
-	free(kept);
-}
-
-json_t *result_notes(struct dlq *dlq, const char *table, const struct table_schema *schema)
-{
-	json_t *notes = json_array();
-
-	add_kept_notes(dlq, table, notes);
-	for (size_t i = 0; schema && i < sizeof(note_texts) / sizeof(note_texts[0]); i++) {
-		if ((schema->notes & note_texts[i].bit) && !has_note(notes, note_texts[i].code))
-			json_array_append_new(notes, json_pack("{s:s, s:s}", "code", note_texts[i].code, "text",
-			                                       note_texts[i].text));
-	}
-	return notes;
 }
 
 bool result_table_needs(struct dlq *dlq, const char *table, const struct table_schema *schema,

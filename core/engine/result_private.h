@@ -35,6 +35,7 @@ enum job_state result_shown_state(const json_t *line);
 /* "DATASET.TABLE", or "-". */
 void result_table_name(const struct job_options *options, const struct table_schema *schema, char *out, size_t room);
 json_t *result_ledger(const struct ledger *ledger, uint64_t in_flight);
+const char *result_column_guess(const struct column *column);
 json_t *result_notes(struct dlq *dlq, const char *table, const struct table_schema *schema);
 bool result_table_needs(struct dlq *dlq, const char *table, const struct table_schema *schema,
                         const struct ledger *ledger, bool *out_needs, struct error *err);

@@ -20,6 +20,7 @@ static json_t *schema_json(const struct table_schema *schema)
 
 	for (size_t i = 0; schema && i < schema->count; i++) {
 		const struct column *column = &schema->columns[i];
+		const char *guess = result_column_guess(column);
 		json_t *row;
 		OWNED(text) type = text_new(1 << 20);
 
@@ -28,6 +29,8 @@ static json_t *schema_json(const struct table_schema *schema)
 		                "key_ordinal", (int)column->key_ordinal, "inferred", column->is_inferred);
 		if (!span_equal(column->source_name, column->name))
 			json_object_set_new(row, "source", json_stringn(column->source_name.at, column->source_name.len));
+		if (guess)
+			json_object_set_new(row, "unsure", json_string(guess));
 		json_array_append_new(columns, row);
 	}
 	return columns;

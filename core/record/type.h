@@ -136,6 +136,11 @@ bool source_type_equal(const struct source_type *a, const struct source_type *b)
 void type_infer(const struct json_doc *doc, uint32_t token, struct arena *arena, struct source_type *out_from,
                 struct bq_type *out_to, bool *is_known);
 
+/* Is the number exact in INT64, or with a fraction or exponent in FLOAT64? */
+bool type_infer_fits(const struct json_doc *doc, uint32_t token, struct arena *arena);
+/* What values of an inferred column of this type may be besides (record/guesses.def); NULL: the rule is sure. */
+const char *type_guess(const struct bq_type *type);
+
 /* The smallest type that holds both exactly: INT64 + FLOAT64 stays exact only below 2^53, so it is
  * STRING unless `value_fits`; anything else STRING; arrays JSON. True if `old` had to change. */
 bool bq_type_widen(struct bq_type *old, const struct bq_type *seen, bool value_fits);

@@ -6,6 +6,8 @@
 
 #include "base/hash.h"
 
+#include <math.h>
+
 #define EXACT_INT (INT64_C(1) << 53)
 
 static struct source_type plain(const char *name)
@@ -31,20 +33,67 @@ static bool is_variable_decimal(const struct json_doc *doc, uint32_t token, stru
 	return text.len && base64_decode(text, arena_bytes(arena, text.len), &len) && len > 0;
 }
 
-/* Whole numbers beside fractions are FLOAT64 only while exact. */
-static const char *number_name(const struct json_doc *doc, uint32_t token)
+static const struct {
+	enum bq_kind kind;
+	const char *words;
+} guesses[] = {
+#define GUESS(kind, words) { BQ_##kind, words },
+#include "record/guesses.def"
+#undef GUESS
+};
+
+const char *type_guess(const struct bq_type *type)
 {
+	for (size_t i = 0; i < sizeof(guesses) / sizeof(guesses[0]); i++) {
+		if (guesses[i].kind == type->kind)
+			return guesses[i].words;
+	}
+	return NULL;
+}
+
+/* Doubles are never written with more digits, and any with so many is read back. */
+#define REAL_DIGITS_MOST 17
+
+static bool is_double(struct span text, struct arena *arena)
+{
+	size_t digits = 0;
+	double real;
+
+	for (size_t i = 0; i < text.len && (text.at[i] | 32) != 'e'; i++) {
+		if (text.at[i] >= '0' && text.at[i] <= '9')
+			digits += digits || text.at[i] != '0';
+	}
+	if (digits > REAL_DIGITS_MOST)
+		return false;
+	return real_parse_short(text, &real) ||
+	       (real_parse(text, arena, &real) && !isinf(real) && (real != 0 || !digits));
+}
+
+bool type_infer_fits(const struct json_doc *doc, uint32_t token, struct arena *arena)
+{
+	int64_t number;
+
+	if (doc->tokens[token].flags & JSON_IS_FRACTION)
+		return is_double(json_raw(doc, token), arena);
+	return json_int64(doc, token, &number);
+}
+
+/* Whole numbers beside fractions are FLOAT64 only while exact; what neither holds is a decimal. */
+static const char *number_name(const struct json_doc *doc, uint32_t token, struct arena *arena)
+{
+	if (!type_infer_fits(doc, token, arena))
+		return "org.apache.kafka.connect.data.Decimal";
 	return doc->tokens[token].flags & JSON_IS_FRACTION ? "weir.Number" : "int64";
 }
 
-static const char *scalar_name(const struct json_doc *doc, uint32_t token)
+static const char *scalar_name(const struct json_doc *doc, uint32_t token, struct arena *arena)
 {
 	switch (doc->tokens[token].kind) {
 	case JSON_TRUE:
 	case JSON_FALSE:
 		return "boolean";
 	case JSON_NUMBER:
-		return number_name(doc, token);
+		return number_name(doc, token, arena);
 	case JSON_STRING:
 		return "string";
 	default:
@@ -61,16 +110,16 @@ static bool is_exact_int(const struct json_doc *doc, uint32_t token)
 }
 
 /* The one scalar kind of an array without nulls, or NULL. */
-static const char *element_name(const struct json_doc *doc, uint32_t array)
+static const char *element_name(const struct json_doc *doc, uint32_t array, struct arena *arena)
 {
 	const char *name = NULL;
 	bool all_exact = true;
 
 	for (uint32_t t = array + 1; t < doc->tokens[array].next; t = doc->tokens[t].next) {
-		const char *seen = scalar_name(doc, t);
+		const char *seen = scalar_name(doc, t, arena);
 		bool is_number = json_is(doc, t, JSON_NUMBER);
 
-		if (!seen || (name && strcmp(name, seen) != 0 && !is_number))
+		if (!seen || (is_number && !type_infer_fits(doc, t, arena)) || (name && strcmp(name, seen) != 0 && !is_number))
 			return NULL;
 		all_exact = all_exact && (!is_number || strcmp(seen, "int64") != 0 || is_exact_int(doc, t));
 		if (name && strcmp(name, seen) != 0) {
@@ -85,7 +134,7 @@ static const char *element_name(const struct json_doc *doc, uint32_t array)
 
 static void infer_array(const struct json_doc *doc, uint32_t token, struct arena *arena, struct source_type *out)
 {
-	const char *name = element_name(doc, token);
+	const char *name = element_name(doc, token, arena);
 	struct source_type *element;
 
 	*out = plain("weir.Object");
@@ -107,6 +156,6 @@ void type_infer(const struct json_doc *doc, uint32_t token, struct arena *arena,
 		*out_from = plain(is_variable_decimal(doc, token, arena) ? "io.debezium.data.VariableScaleDecimal"
 		                                                         : "weir.Object");
 	else
-		*out_from = plain(*is_known ? scalar_name(doc, token) : "string");
+		*out_from = plain(*is_known ? scalar_name(doc, token, arena) : "string");
 	type_default(out_from, arena, out_to);
 }

@@ -235,6 +235,20 @@ static void column_tell(struct event *e, const struct column *column, const stru
 	text_free(out);
 }
 
+/* Told once a table or column: what the type of is only a guess. */
+static void column_guessed(struct event *e, const struct column *c)
+{
+	struct text *guesses = e->table->guesses;
+
+	if (!type_guess(&c->type))
+		return;
+	text_add(guesses, guesses->len ? ", " : "");
+	text_add_span(guesses, c->name);
+	text_add(guesses, " ");
+	bq_type_print(guesses, &c->type);
+	e->table->guessed = e->table->guess_count++ ? NOTHING : c->name;
+}
+
 /* The first real value of a column of which only NULL was seen. */
 void column_settle(struct event *e, int column, const struct bq_type *type)
 {
@@ -245,6 +259,8 @@ void column_settle(struct event *e, int column, const struct bq_type *type)
 	c->is_provisional = false;
 	e->table->type_version++;
 	type_keep(e->table->arena, type, &c->type);
+	if (c->is_inferred)
+		column_guessed(e, c);
 	if ((size_t)column < e->table->told_count && !was_so)
 		column_tell(e, c, NULL);
 	else if (was_so) /* as a schema change had said: nothing to tell, but to remember */

@@ -197,6 +197,9 @@ struct table {
 	const struct position *step_at; /* of the schema change that steps are of, if it reaches rows; else NULL */
 	struct text *fills;             /* values of new columns for older rows, until a record of it is written */
 	bool is_quietly_changed;        /* something that no timeline needs */
+	struct text *guesses;           /* "a STRING, b INT64": columns whose types were guessed by this message */
+	size_t guess_count;
+	struct span guessed;            /* the one, if it is one */
 	uint32_t history_version;
 	struct shape *shapes[SHAPES_MAX]; /* newest first */
 };

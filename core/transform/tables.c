@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#define GUESSES_BYTES 500 /* a line of the log */
 #define STEPS_BYTES_MAX (64u << 10)
 #define STEP_BYTES_MAX 4096
 
@@ -60,6 +61,7 @@ static struct table *table_add(struct debezium *d, struct span source)
 	table->arena = arena_new(4096);
 	table->type_version = 1;
 	table->why = text_new(1024);
+	table->guesses = text_new(GUESSES_BYTES);
 	table->steps = text_new(STEPS_BYTES_MAX);
 	table->number = (uint32_t)d->table_count;
 	table->schema.source = arena_copy(table->arena, source);
@@ -75,6 +77,7 @@ void table_free(struct table *table)
 		return;
 	table_forget_shapes(table);
 	text_free(table->why);
+	text_free(table->guesses);
 	text_free(table->steps);
 	text_free(table->fills);
 	arena_free(table->arena);
@@ -165,12 +168,24 @@ void table_note(struct event *e, unsigned note, const char *code, const char *te
 	table_change(table, code, NOTHING);
 }
 
+/* A rule that cannot be sure says so once: of all columns of the first row, then of each that is settled later. */
+static void table_tell_guesses(struct event *e, struct table *table)
+{
+	if (!table->guess_count)
+		return;
+	batch_add_note(e->batch, table->number, table->guessed, "types_inferred", 1, "guessed from values: %s%s",
+	               table->guesses->at, table->guesses->is_full ? " ..." : "");
+	text_clear(table->guesses);
+	table->guess_count = 0;
+}
+
 void table_flush(struct debezium *d, struct event *e)
 {
 	struct table *table = e->table;
 
 	if (!table)
 		return;
+	table_tell_guesses(e, table);
 	if (table->history_version != d->history.version && e->position_kind == POSITION_LOG &&
 	    e->is_in_history) {
 		table->history_version = d->history.version;

@@ -148,16 +148,17 @@ static bool is_text_decimal(struct debezium *d, const struct column *c, const st
 
 /* The value's own kind where it is the column's: nearly always, so it is asked first. */
 static const struct source_type *plain_type(const struct debezium *d, const struct column *c,
-                                            const struct json_token *token)
+                                            const struct json_doc *doc, uint32_t at, struct arena *arena)
 {
+	const struct json_token *token = &doc->tokens[at];
+
 	if (c->is_provisional || c->type.is_array)
 		return NULL;
 	if (token->kind == JSON_STRING && c->type.kind == BQ_STRING)
 		return &d->string;
-	if (token->kind == JSON_NUMBER && c->type.kind == BQ_INT64 && !(token->flags & JSON_IS_FRACTION))
-		return &d->integer;
-	if (token->kind == JSON_NUMBER && c->type.kind == BQ_FLOAT64 && token->flags & JSON_IS_FRACTION)
-		return &d->real;
+	if (token->kind == JSON_NUMBER && c->type.kind == (token->flags & JSON_IS_FRACTION ? BQ_FLOAT64 : BQ_INT64) &&
+	    type_infer_fits(doc, at, arena))
+		return token->flags & JSON_IS_FRACTION ? &d->real : &d->integer;
 	if ((token->kind == JSON_TRUE || token->kind == JSON_FALSE) && c->type.kind == BQ_BOOL)
 		return &d->boolean;
 	return NULL;
@@ -211,7 +212,7 @@ static bool is_plain_text(const struct bq_type *type)
 static bool value_inferred(struct debezium *d, struct event *e, int column, const struct json_doc *doc, uint32_t token,
                            struct cell *out)
 {
-	const struct source_type *plain = plain_type(d, &e->table->columns[column], &doc->tokens[token]);
+	const struct source_type *plain = plain_type(d, &e->table->columns[column], doc, token, e->batch->arena);
 	struct convert_fault fault = { 0 };
 	struct source_type from;
 	struct bq_type seen;

@@ -338,6 +338,10 @@ static void without_a_schema_the_json_kind_decides(void **state)
 		{ "{}", "JSON" }, { "[]", "JSON" }, { "[\"a\",\"b\"]", "ARRAY<STRING>" }, { "[1,null]", "JSON" },
 		{ "[1,2]", "ARRAY<INT64>" }, { "[1,2.5]", "ARRAY<FLOAT64>" }, { "[9007199254740993,2.5]", "JSON" },
 		{ "[1,\"a\"]", "JSON" }, { "[{\"id\":1},{\"id\":2}]", "JSON" }, { "[[1]]", "JSON" }, { "[true,false]", "ARRAY<BOOL>" },
+		{ "9223372036854775807", "INT64" }, { "9223372036854775808", "BIGNUMERIC" }, { "-9223372036854775809", "BIGNUMERIC" },
+		{ "0.12345678901234567", "FLOAT64" }, { "0.123456789012345678", "BIGNUMERIC" }, { "1e308", "FLOAT64" },
+		{ "1e309", "BIGNUMERIC" }, { "1e-400", "BIGNUMERIC" }, { "0e-400", "FLOAT64" }, { "0.00", "FLOAT64" },
+		{ "[9223372036854775808]", "JSON" }, { "[1e309]", "JSON" },
 		{ "{\"scale\":2,\"value\":\"AfQ=\"}", "BIGNUMERIC" }, { "{\"scale\":2,\"value\":\"x\"}", "JSON" }, { "null", "STRING" },
 	};
 

@@ -160,7 +160,9 @@ static void print_columns(const json_t *table)
 		printf("    ");
 		cell(column, "name", 24);
 		printf("%s%s%s", word(column, "type"), number(column, "key_ordinal") ? "  key" : "",
-		       json_is_true(json_object_get(column, "inferred")) ? "  inferred" : "");
+		       json_object_get(column, "unsure")                 ? "  guessed"
+		       : json_is_true(json_object_get(column, "inferred")) ? "  inferred"
+		                                                         : "");
 		if (json_object_get(column, "source"))
 			printf("  in the source: %s", word(column, "source"));
 		putchar('\n');
