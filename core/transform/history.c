@@ -62,6 +62,27 @@ static struct segment *segment_find(struct history *history, struct span name, u
 	return found;
 }
 
+/* The next stretch of the server, if the event belongs there though it was made before its first that was seen: behind
+ * all that came before that stretch, and not where its own log had got then. */
+static struct segment *segment_after(struct history *history, const struct segment *segment, const struct log_sign *sign)
+{
+	int64_t last_ms = segment->last_ms;
+	bool is_other = false;
+
+	for (size_t i = 0; i < history->count; i++) {
+		struct segment *next = &history->segments[i];
+
+		if (next->epoch <= segment->epoch || !span_equal(next->name, sign->name))
+			continue;
+		if (next->server_id == sign->server_id)
+			return sign->ms > last_ms + sign->slack_ms && (is_other || !sign->mark || sign->mark < segment->last_mark)
+			       ? next : NULL;
+		is_other = true;
+		last_ms = next->last_ms > last_ms ? next->last_ms : last_ms;
+	}
+	return NULL;
+}
+
 bool history_has(const struct history *history, struct span name)
 {
 	for (size_t i = 0; i < history->count; i++) {
@@ -119,7 +140,13 @@ bool history_place(struct history *history, const struct log_sign *sign, uint64_
 		return false;
 	}
 	struct segment *segment = segment_find(history, sign->name, sign->server_id, sign->ms);
+	struct segment *next = segment && !sign->is_snapshot ? segment_after(history, segment, sign) : NULL;
 
+	if (next) {
+		segment = next;
+		segment->first_ms = sign->ms;
+		history->version++;
+	}
 	if (!segment || segment_is_over(newest, segment, sign)) {
 		is_raised = newest || sign->least_epoch;
 		segment = segment_begin(history, sign);
@@ -202,6 +229,8 @@ void history_read(struct history *history, struct span text)
 
 		if (known) {
 			segment_grow(history, known, segment.last_ms, segment.last_mark);
+			if (segment.first_ms < known->first_ms)
+				known->first_ms = segment.first_ms;
 			continue;
 		}
 		size_t at = history->count++; /* in order of their epochs, for the newest stands last */
