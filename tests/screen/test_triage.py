@@ -69,5 +69,7 @@ def test_a_group_shows_its_first_and_its_newest_letter():
             assert '"phone":"555-020"' in t.picture().lines[newest + 2].replace(" ", "")
             assert "^^^^" in t.picture().lines[newest + 3]
             t.resize(80, 19)
+            t.row("letter 20 ")
+            t.resize(80, 18)
             t.row("letter 1 ")
             assert "letter 20 " not in "\n".join(t.picture().lines)
