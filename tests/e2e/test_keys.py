@@ -1,6 +1,4 @@
 """Keys that are odd: several columns, texts that look alike, NULL, types and columns that change, values with two spellings."""
-import json
-
 import weir
 from deliveries import GONE, MERGE, UPSERT, Change, block, check, decimal, moved, unscaled
 from weir import event
@@ -8,14 +6,18 @@ from weir import event
 ROWS = "select id, v from t"
 
 
-def by_id(after, before=None, lsn=None, types=None, attrs=None):
-    """A change of table t whose message key is the column id."""
-    return Change(event(after, before, lsn=lsn), {"id": (after or before)["id"]}, block(**types) if types else None, attrs)
+def by_id(after, before=None, lsn=None, types=None, attrs=None, table="t"):
+    """A change of a table whose message key is the column id."""
+    return Change(event(after, before, lsn=lsn, table=table), {"id": (after or before)["id"]}, block(**types) if types else None, attrs)
 
 
-def written(*values, types=None, key=lambda v: v):
+def written(*values, types=None, table="t"):
     """One row after the other with these ids, and v counted from 0."""
-    return [Change(event({"id": v, "v": i}, lsn=i + 1), {"id": key(v)}, block(id=types, v="int32") if types else None) for i, v in enumerate(values)]
+    return [by_id({"id": v, "v": i}, None, i + 1, types and {"id": types, "v": "int32"}, None, table) for i, v in enumerate(values)]
+
+
+def union(queries):
+    return " union all ".join("select * from (%s)" % q for q in queries)
 
 
 def test_parts_of_a_key_do_not_run_together():
@@ -50,11 +52,18 @@ def test_a_key_whose_type_changes_in_mid_stream():
              (4, "int64", {"id": big, "v": 1}, None), (5, "string", {"id": "7", "v": 3}, None), (6, "string", None, {"id": "8", "v": 1}),
              (7, "string", {"id": "x", "v": 1}, None)]
     check("told", [by_id(after, before, lsn, {"id": t, "v": "int32"}) for lsn, t, after, before in steps], [("7", 3), ("x", 1), (str(big), 1)], ROWS)
-    for first, second, one, two, stored in (("int32", decimal(2), 7, unscaled(700, 2), "7"), (decimal(2), decimal(4), unscaled(750, 2), unscaled(75000, 3), "7.5"),
-                                            ({"type": "int32", "name": "io.debezium.time.Date"}, "string", 19723, "2024-01-01", "2024-01-01"),
-                                            ("boolean", "string", True, "true", "true")):
-        changes = [by_id({"id": one, "v": 1}, None, 1, {"id": first, "v": "int32"}), by_id({"id": two, "v": 2}, None, 2, {"id": second, "v": "int32"})]
-        check("%s to %s" % (first, second), changes, [(stored, 2)], "select cast(id as text), v from t", rounds=1)
+
+
+RETYPED = (("int32", decimal(2), 7, unscaled(700, 2), "7"), (decimal(2), decimal(4), unscaled(750, 2), unscaled(75000, 3), "7.5"),
+           ({"type": "int32", "name": "io.debezium.time.Date"}, "string", 19723, "2024-01-01", "2024-01-01"), ("boolean", "string", True, "true", "true"))
+
+
+def test_types_whose_texts_are_the_same_are_one_key():
+    changes = []
+    for i, (first, second, one, two, _) in enumerate(RETYPED):
+        changes += [by_id({"id": v, "v": n}, None, n, {"id": kind, "v": "int32"}, None, "t%d" % i) for n, kind, v in ((1, first, one), (2, second, two))]
+    queries = ["select %d, cast(id as text), v from t%d" % (i, i) for i in range(len(RETYPED))]
+    check("retyped", changes, [(i, row[4], 2) for i, row in enumerate(RETYPED)], union(queries))
 
 
 def test_a_key_whose_spelling_may_change_is_said():
@@ -88,16 +97,26 @@ def test_a_key_that_comes_or_goes_is_said():
             assert home.sql("select count(*) from t_changelog", "shop_log") == [(2,)]
 
 
+# Rows of one table as (lsn, after, before, attributes), ids and values alone, and what is left of them.
+MOVES = {
+    "one_event": ([(1, (1, 1), None), (2, (2, 2), (1, 1)), (3, (1, 3), None), (4, (2, 4), (2, 2))], [(1, 3), (2, 4)]),
+    "a_before_of_the_key_alone": ([(1, (1, 1), None), (2, (2, 1), (1, None))], [(2, 1)]),
+    "two_events_of_one_position": ([(1, (1, 1), None), (2, None, (1, 1)), (2, (2, 2), None)], [(2, 2)]),
+    "two_events_that_name_each_other": ([(1, (1, 1), None), (2, None, (1, 1), moved("newkey", {"id": 2})), (2, (2, 2), None, moved("oldkey", {"id": 1}))], [(2, 2)]),
+    "a_swap": ([(1, (1, 1), None), (2, (2, 2), None), (10, (0, 1), (1, 1)), (11, (1, 2), (2, 2)), (12, (2, 1), (0, 1))], [(1, 2), (2, 1)]),
+    "there_and_back": ([(1, (1, 1), None), (2, (2, 2), (1, 1)), (3, (1, 3), (2, 2)), (4, None, (1, 3)), (5, (2, 5), None)], [(2, 5)]),
+}
+
+
 def test_key_changes_in_every_delivery():
-    one = [by_id({"id": 1, "v": 1}, lsn=1), by_id({"id": 2, "v": 2}, {"id": 1, "v": 1}, lsn=2), by_id({"id": 1, "v": 3}, lsn=3), by_id({"id": 2, "v": 4}, {"id": 2, "v": 2}, lsn=4)]
-    check("one event", one, [(1, 3), (2, 4)], ROWS)
-    check("a before of the key alone", one[:1] + [by_id({"id": 2, "v": 1}, {"id": 1, "v": None}, lsn=2)], [(2, 1)], ROWS)
-    for gone, come in ((None, None), (moved("newkey", {"id": 2}), moved("oldkey", {"id": 1}))):
-        two = [by_id({"id": 1, "v": 1}, lsn=1), by_id(None, {"id": 1, "v": 1}, 2, attrs=gone), by_id({"id": 2, "v": 2}, None, 2, attrs=come)]
-        check("two events at one position", two, [(2, 2)], ROWS)
-    swap = [by_id({"id": 1, "v": 1}, lsn=1), by_id({"id": 2, "v": 2}, lsn=2), by_id({"id": 0, "v": 1}, {"id": 1, "v": 1}, lsn=10),
-            by_id({"id": 1, "v": 2}, {"id": 2, "v": 2}, lsn=11), by_id({"id": 2, "v": 1}, {"id": 0, "v": 1}, lsn=12)]
-    check("a swap", swap, [(1, 2), (2, 1)], ROWS)
+    def row(pair):
+        return pair and {"id": pair[0], "v": pair[1]}
+
+    changes, want = [], []
+    for table, (steps, left) in MOVES.items():
+        changes += [by_id(row(after), row(before), lsn, None, *(attrs or [None]), table) for lsn, after, before, *attrs in steps]
+        want += [(table, *pair) for pair in left]
+    check("moves", changes, want, union("select '%s', id, v from %s" % (table, table) for table in MOVES))
     parts = [Change(event({"a": a, "b": b, "v": v}, before, lsn=v), {"a": a, "b": b}) for a, b, v, before in
              ((1, "x", 1, None), (1, "y", 2, {"a": 1, "b": "x", "v": 1}), (2, "y", 3, {"a": 1, "b": "y", "v": 2}))]
     check("a part of the key", parts, [(2, "y", 3)], "select a, b, v from t")
@@ -122,36 +141,41 @@ def test_large_values_go_with_a_key_that_changes():
     check("one event", one, [(3, "big"), (1, "other")], ROWS, modes=(UPSERT,), rounds=0)
 
 
-# Spellings of one value: type in the schema block, spellings, what stands in the column, parameters.
-NUMERIC = {"columnTypes": {"t.id": "NUMERIC"}}
+# Spellings of one value: type in the schema block, spellings, what stands in the column, type in columnTypes.
+NUMERIC, HEX = "NUMERIC", {"type": "BYTES", "encoding": "hex"}
 VARIABLE = {"type": "struct", "name": "io.debezium.data.VariableScaleDecimal", "version": 1,
             "fields": [{"type": "int32", "field": "scale"}, {"type": "bytes", "field": "value"}]}
 ZONED, ISO = {"type": "string", "name": "io.debezium.time.ZonedTimestamp"}, {"type": "string", "name": "io.debezium.time.IsoDate"}
-HEX = {"columnTypes": {"t.id": {"type": "BYTES", "encoding": "hex"}}}
 SPELLINGS = (
-    (VARIABLE, [{"scale": 1, "value": unscaled(10, 1)}, {"scale": 2, "value": unscaled(100, 1)}, {"scale": 0, "value": unscaled(1, 1)}, {"scale": 3, "value": unscaled(1000, 4)}], "1", {}),
-    (decimal(2), [unscaled(150, 2), unscaled(150, 5)], "1.5", {}),
-    (decimal(2), [unscaled(0, 1), unscaled(0, 3)], "0", {}),
+    (VARIABLE, [{"scale": 1, "value": unscaled(10, 1)}, {"scale": 2, "value": unscaled(100, 1)}, {"scale": 0, "value": unscaled(1, 1)}, {"scale": 3, "value": unscaled(1000, 4)}], "1", None),
+    (decimal(2), [unscaled(150, 2), unscaled(150, 5)], "1.5", None),
+    (decimal(2), [unscaled(0, 1), unscaled(0, 3)], "0", None),
     (None, ["1.0", "1.00", "1", "01.0", "+1.0"], "1", NUMERIC),
     (None, ["-0.0", "0", "0.000"], "0", NUMERIC),
     (None, [1.0, 1, 1.00], "1", NUMERIC),
-    ("double", [0.0, -0.0, 0], "0.0", {}),
-    (None, [0.0, -0.0], "0.0", {}),
-    ("double", [1, 1.0], "1.0", {}),
-    ("double", [1e20, 100000000000000000000.0], "1.0e+20", {}),
-    (ZONED, ["2024-01-01T00:00:00.5Z", "2024-01-01T00:00:00.500000Z", "2024-01-01T01:00:00.5+01:00"], "2024-01-01 00:00:00.500000+00", {}),
-    (ISO, ["2024-01-01Z", "2024-01-01"], "2024-01-01", {}),
+    ("double", [0.0, -0.0, 0], "0.0", None),
+    (None, [0.0, -0.0], "0.0", None),
+    ("double", [1, 1.0], "1.0", None),
+    ("double", [1e20, 100000000000000000000.0], "1.0e+20", None),
+    (ZONED, ["2024-01-01T00:00:00.5Z", "2024-01-01T00:00:00.500000Z", "2024-01-01T01:00:00.5+01:00"], "2024-01-01 00:00:00.500000+00", None),
+    (ISO, ["2024-01-01Z", "2024-01-01"], "2024-01-01", None),
     (None, ["deadBEEF", "DEADbeef", "deadbeef"], b"\xde\xad\xbe\xef", HEX),
 )
 
 
 def test_a_value_with_two_spellings_is_one_key():
-    for types, spellings, stored, parameters in SPELLINGS:
-        changes = written(*spellings, types=types)
-        for change, other in zip(changes, reversed(spellings)):
+    changes, types, want, queries = [], {}, [], []
+    for i, (kind, spellings, stored, column) in enumerate(SPELLINGS):
+        table = "t%d" % i
+        rows = written(*spellings, types=kind, table=table)
+        for change, other in zip(rows, reversed(spellings)):
             change.key = {"id": other}
-        query = "select %s, v from t" % ("id" if isinstance(stored, bytes) else "cast(id as text)")
-        check(json.dumps(spellings), changes, [(stored, len(spellings) - 1)], query, rounds=1, **parameters)
+        changes += rows
+        if column:
+            types[table + ".id"] = column
+        want.append((i, stored, len(spellings) - 1))
+        queries.append("select %d, %s, v from %s" % (i, "id" if isinstance(stored, bytes) else "cast(id as text)", table))
+    check("spellings", changes, want, union(queries), columnTypes=types)
 
 
 def test_rows_without_a_key_are_each_told_once():

@@ -25,12 +25,12 @@ def test_truncate_of_several_tables_in_one_event():
 
 
 def test_truncates_at_every_place():
-    check("before any row", [truncated("t", 50), at("t", 10, {"id": 1, "v": 1}), at("t", 60, {"id": 2, "v": 1})], [(2, 1)], "select id, v from t")
-    check("at a row's own position", [at("t", 50, {"id": 1, "v": 1}), truncated("t", 50)], [(1, 1)], "select id, v from t")
-    twice = [at("t", 1, {"id": 1, "v": 1}), truncated("t", 5), at("t", 6, {"id": 1, "v": 2}), truncated("t", 7), at("t", 8, {"id": 2, "v": 3})]
-    check("twice", twice, [(2, 3)], "select id, v from t")
-    moves = [at("t", 1, {"id": 1, "v": 1}), at("t", 2, {"id": 2, "v": 1}, {"id": 1, "v": 1}), truncated("t", 3), at("t", 4, {"id": 1, "v": 7})]
-    check("behind a key change", moves, [(1, 7)], "select id, v from t")
+    changes = [truncated("early", 50), at("early", 10, {"id": 1, "v": 1}), at("early", 60, {"id": 2, "v": 1})]
+    changes += [at("own_place", 50, {"id": 1, "v": 1}), truncated("own_place", 50)]
+    changes += [at("twice", 1, {"id": 1, "v": 1}), truncated("twice", 5), at("twice", 6, {"id": 1, "v": 2}), truncated("twice", 7), at("twice", 8, {"id": 2, "v": 3})]
+    changes += [at("moved", 1, {"id": 1, "v": 1}), at("moved", 2, {"id": 2, "v": 1}, {"id": 1, "v": 1}), truncated("moved", 3), at("moved", 4, {"id": 1, "v": 7})]
+    want = [("early", 2, 1), ("own_place", 1, 1), ("twice", 2, 3), ("moved", 1, 7)]
+    check("places", changes, want, " union all ".join("select '%s', id, v from %s" % (t, t) for t, _, _ in want), rounds=4)
 
 
 def test_partitions_by_leaf_and_by_root():
