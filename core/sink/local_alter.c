@@ -101,6 +101,29 @@ static bool alters_have_room(const struct replica *replica, struct error *err)
 	            SPAN_ARG(replica->name), ALTERS_MAX);
 }
 
+static uint32_t column_index(const struct replica *replica, struct span name)
+{
+	for (size_t i = 0; i < replica->schema.count; i++) {
+		if (span_equal(replica->schema.columns[i].name, name))
+			return (uint32_t)i;
+	}
+	return ALTER_GONE;
+}
+
+/* Rows may have the column already, and only their events tell which of them lack it. */
+static bool fills_known_column(struct replica *replica, struct alter *alter)
+{
+	uint32_t object = json_member(&alter->doc, 0, SPAN("fill"));
+
+	if (!object || !json_is(&alter->doc, object, JSON_OBJECT))
+		return false;
+	for (uint32_t at = object + 1; at < alter->doc.tokens[object].next; at = alter->doc.tokens[at + 1].next) {
+		if (column_index(replica, json_text(&alter->doc, at, replica->alters->arena)) != ALTER_GONE)
+			return true;
+	}
+	return false;
+}
+
 bool replica_alter_add(struct replica *replica, const unsigned char *position, struct span text, bool is_new,
                        bool *out_repeat, struct error *err)
 {
@@ -121,6 +144,7 @@ bool replica_alter_add(struct replica *replica, const unsigned char *position, s
 	memmove(&alters->items[at + 1], &alters->items[at], (alters->count - at) * sizeof(*alters->items));
 	alters->items[at] = alter;
 	alters->count++;
+	alters->has_late |= is_new && replica->source.dataset && fills_known_column(replica, &alters->items[at]);
 	/* Rows that are stored have been changed by a later one already. Without a changelog they stay as they are. */
 	if (at + 1 < alters->count && alters->items[at + 1].is_applied) {
 		alters->has_late |= is_new && replica->source.dataset;
@@ -128,6 +152,15 @@ bool replica_alter_add(struct replica *replica, const unsigned char *position, s
 	}
 	alters_forget_ways(alters);
 	return true;
+}
+
+void replica_alters_expect(struct replica *replica)
+{
+	for (size_t i = 0; i < replica->alters->count; i++) {
+		replica->alters->items[i].is_applied = true;
+		replica->alters->items[i].is_saved = false;
+	}
+	replica->alters->has_late = false;
 }
 
 bool replica_has_late_alter(const struct replica *replica)
@@ -138,15 +171,6 @@ bool replica_has_late_alter(const struct replica *replica)
 /*
  * Ways: what becomes of an event's columns
  */
-
-static uint32_t column_index(const struct replica *replica, struct span name)
-{
-	for (size_t i = 0; i < replica->schema.count; i++) {
-		if (span_equal(replica->schema.columns[i].name, name))
-			return (uint32_t)i;
-	}
-	return ALTER_GONE;
-}
 
 /* Calls for each member of the part: its column, and the token of its value. */
 static void part_each(struct replica *replica, struct alter *alter, const char *part,

@@ -149,12 +149,39 @@ static struct open_replica *replica_get(struct merger *merger, const struct cata
 
 static bool rebuild_steps(struct merger *merger, struct step *step, struct error *err);
 
+/* Rows come in pieces, and a schema change may stand anywhere among them: so all are known before the first. */
+static bool alters_preload(struct merger *merger, struct step *step, struct error *err)
+{
+	struct text *sql = sql_new("SELECT _weir_position, fullRecord FROM ");
+	sqlite3_stmt *stmt;
+	bool has_row = false, is_fine, is_repeat;
+
+	sql_name(sql, changelog_name(merger->catalog, step->table->schema.name));
+	text_add(sql, " WHERE operation = 'ALTER' AND rowid <= ?1");
+	if (!(stmt = sql_prepare(sql, merger->changelog_store, err)))
+		return false;
+	sqlite3_bind_int64(stmt, 1, step->last);
+	while ((is_fine = store_step(merger->changelog_store, stmt, &has_row, err)) && has_row) {
+		struct span position = store_blob(stmt, 0);
+
+		if (position.len != POSITION_BYTES ||
+		    !replica_alter_add(step->place->replica, (const unsigned char *)position.at, store_text(stmt, 1), true,
+		                       &is_repeat, err)) {
+			is_fine = false;
+			break;
+		}
+	}
+	sqlite3_finalize(stmt);
+	replica_alters_expect(step->place->replica);
+	return is_fine;
+}
+
 /* A schema change has come behind a later one: stored rows cannot be changed as if it had come before. */
 static bool step_remake(struct merger *merger, struct step *step, struct error *err)
 {
 	uint64_t changes = step->result.changes;
 
-	if (!replica_empty(step->place->replica, err))
+	if (!replica_empty(step->place->replica, err) || !alters_preload(merger, step, err))
 		return false;
 	crash_point(replica_remade);
 	if (!rebuild_steps(merger, step, err))
@@ -328,7 +355,8 @@ static bool rebuild_steps(struct merger *merger, struct step *step, struct error
 
 static bool rebuild_write(struct merger *merger, struct step *step, struct error *err)
 {
-	if (!store_begin(merger->replica_store, err) || !replica_empty(step->place->replica, err))
+	if (!store_begin(merger->replica_store, err) || !replica_empty(step->place->replica, err) ||
+	    !alters_preload(merger, step, err))
 		return false;
 	crash_point(rebuild_emptied);
 	return rebuild_steps(merger, step, err) && store_commit(merger->replica_store, err);

@@ -173,6 +173,8 @@ bool replica_save(struct replica *replica, int64_t watermark, struct error *err)
 /* A schema change that reaches rows below its position; repeats have no effect. `is_new`: stored rows do not know it. */
 bool replica_alter_add(struct replica *replica, const unsigned char *position, struct span text, bool is_new,
                        bool *out_repeat, struct error *err);
+/* All that have been added are such as rows are changed by on their way in: the table is empty. */
+void replica_alters_expect(struct replica *replica);
 /* One came behind a later one, which stored rows have had: only a rebuild can tell what they are. */
 bool replica_has_late_alter(const struct replica *replica);
 /* Brings stored rows up to the schema changes that they do not know. */

@@ -238,17 +238,14 @@ static void read_attribute(struct ddl_scan *scan, struct ddl_column *out)
 
 bool ddl_read_column(struct ddl_scan *scan, struct ddl_column *out)
 {
-	const char *begin = scan->now.begin, *end = scan->now.end;
+	const char *begin = scan->now.begin;
 
 	if (!read_type(scan, out))
 		return false;
-	for (end = scan->at; !ddl_is_clause_end(scan) && scan->now.kind != DDL_BROKEN; ) {
-		end = scan->now.end;
+	while (!ddl_is_clause_end(scan) && scan->now.kind != DDL_BROKEN)
 		read_attribute(scan, out);
-	}
-	end = scan->now.kind == DDL_END ? scan->end : scan->now.begin;
-	while (end > begin && strchr(" \t\r\n", end[-1]) && end[-1])
-		end--;
-	out->definition = span_make(begin, (size_t)(end - begin));
-	return scan->now.kind != DDL_BROKEN;
+	if (scan->now.kind == DDL_BROKEN)
+		return false;
+	out->definition = span_make(begin, (size_t)(scan->last_end - begin));
+	return true;
 }

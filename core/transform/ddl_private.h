@@ -26,6 +26,7 @@ struct ddl_scan {
 	const char *at, *end;
 	bool is_executable;       /* inside of a comment that is code */
 	struct ddl_token now;
+	const char *last_end;     /* of the token before */
 };
 
 void ddl_scan_begin(struct ddl_scan *scan, struct span text, struct arena *arena);

@@ -232,6 +232,7 @@ void ddl_next(struct ddl_scan *scan)
 {
 	if (scan->now.kind == DDL_BROKEN || !skip_between(scan))
 		return;
+	scan->last_end = scan->now.end;
 	scan->now.begin = scan->at;
 	if (scan->at == scan->end)
 		scan->now = (struct ddl_token){ .kind = scan->is_executable ? DDL_BROKEN : DDL_END, .begin = scan->at };
@@ -242,6 +243,8 @@ void ddl_next(struct ddl_scan *scan)
 
 void ddl_scan_begin(struct ddl_scan *scan, struct span text, struct arena *arena)
 {
+	if (!text.at)
+		text = SPAN("");
 	*scan = (struct ddl_scan){ .arena = arena, .at = text.at, .end = text.at + text.len, .now = { .kind = DDL_SIGN } };
 	ddl_next(scan);
 }

@@ -8,6 +8,7 @@
 
 #include "base/clean.h"
 #include "base/hash.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 
@@ -197,6 +198,19 @@ static struct span text_trimmed(const struct ddl_column *column, struct span tex
 	return text;
 }
 
+static bool is_utf8(struct span text)
+{
+	while (text.len) {
+		uint32_t code;
+		size_t length = utf8_step(text, &code);
+
+		if (!length)
+			return false;
+		text = span_make(text.at + length, text.len - length);
+	}
+	return true;
+}
+
 static bool cell_of_literal(struct filling *f, struct span text)
 {
 	char *joined;
@@ -205,6 +219,8 @@ static bool cell_of_literal(struct filling *f, struct span text)
 		return cell_of_bytes(f, text);
 	if (f->type.kind == BQ_BOOL)
 		return cell_of_bit(f, span_is(text, "0") ? SPAN("") : text);
+	if (!is_utf8(text))
+		return unknown(f, "its default is no UTF-8");
 	if (f->type.kind == BQ_STRING) {
 		f->cell = (struct cell){ .kind = CELL_TEXT, .text = text_trimmed(f->column, text) };
 		return true;

@@ -17,6 +17,8 @@ struct row {
 	bool is_there;
 	int a;          /* below 0: text, after the widening */
 	int big;
+	int moved;      /* in whichever of p, q, r has it now */
+	int set, filled; /* 0: NULL */
 };
 
 struct event {
@@ -27,6 +29,9 @@ struct event {
 	struct row row;
 	bool is_unavailable;
 	bool is_text;     /* column a is written as text */
+	int name;         /* 0 to 2: p, q or r has the value that is moved */
+	bool has_set, has_filled; /* the table has these columns */
+	char alter[96];   /* OP_ALTER: what it does to rows below */
 };
 
 struct history {
@@ -36,6 +41,9 @@ struct history {
 	uint64_t at;
 	int values;
 	bool is_wide;
+	int name;
+	bool has_set, has_filled;
+	bool has_alters;
 	bool has_text_key; /* then the replica is a table without rowid */
 };
 
@@ -52,7 +60,8 @@ static void event_add(struct history *h, enum operation operation, int key, int 
 {
 	struct event *event = &h->events[h->count++];
 
-	*event = (struct event){ operation, h->at, ordinal, key, old_key, { 0 }, is_unavailable, h->is_wide };
+	*event = (struct event){ operation, h->at, ordinal, key, old_key, { 0 }, is_unavailable, h->is_wide, h->name,
+	                         h->has_set, h->has_filled, "" };
 	if (key >= 0)
 		event->row = h->rows[key];
 }
@@ -64,6 +73,12 @@ static void row_change(struct history *h, int key)
 	if (!keeps_big)
 		h->rows[key].big = ++h->values;
 	h->rows[key].a = ++h->values;
+	if (!h->rows[key].is_there || dice(2))
+		h->rows[key].moved = ++h->values;
+	if (!h->rows[key].is_there || dice(2))
+		h->rows[key].set = h->has_set && dice(3) ? ++h->values : 0;
+	if (!h->rows[key].is_there || dice(2))
+		h->rows[key].filled = h->has_filled && dice(3) ? ++h->values : 0;
 	event_add(h, h->rows[key].is_there ? OP_UPDATE : dice(4) ? OP_INSERT : OP_READ, key, -1, 0, keeps_big);
 	h->rows[key].is_there = true;
 }
@@ -83,11 +98,42 @@ static void key_change(struct history *h, int key)
 	event_add(h, OP_INSERT, to, key, 1, keeps_big);
 }
 
+/* Columns take each other's names, a column is added (or added anew) with a default, or first appears with one. */
+static void alter(struct history *h)
+{
+	int to = (h->name + 1 + (int)dice(2)) % 3, set = 0, filled = 0;
+	bool moves = dice(2);
+	struct event *event;
+
+	if (dice(2))
+		set = ++h->values;
+	if (!h->has_filled && dice(3) == 0)
+		filled = ++h->values;
+	for (int i = 0; i < KEYS; i++) {
+		h->rows[i].set = set ? set : h->rows[i].set;
+		h->rows[i].filled = filled ? filled : h->rows[i].filled;
+	}
+	event_add(h, OP_ALTER, -1, -1, 0, false);
+	event = &h->events[h->count - 1];
+	snprintf(event->alter, sizeof(event->alter), "{\"move\":{");
+	if (moves)
+		snprintf(event->alter + strlen(event->alter), 30, "\"%c\":\"%c\"", 'p' + h->name, 'p' + to);
+	snprintf(event->alter + strlen(event->alter), 30, set ? "},\"set\":{\"s\":%d}" : "},\"set\":{}", set);
+	snprintf(event->alter + strlen(event->alter), 30, filled ? ",\"fill\":{\"f\":%d}}" : ",\"fill\":{}}", filled);
+	h->name = moves ? to : h->name;
+	h->has_set |= set > 0;
+	h->has_filled |= filled > 0;
+}
+
 static void step(struct history *h, bool has_table_events)
 {
 	int key = (int)dice(KEYS);
 
 	h->at++;
+	if (h->has_alters && dice(6) == 0) {
+		alter(h);
+		return;
+	}
 	if (has_table_events && dice(12) == 0) {
 		event_add(h, dice(2) ? OP_TRUNCATE : OP_DROP, -1, -1, 0, false);
 		for (int i = 0; i < KEYS; i++)
@@ -109,6 +155,7 @@ static void history_make(struct history *h, bool has_table_events)
 
 	memset(h, 0, sizeof(*h));
 	h->has_text_key = dice(3) == 0;
+	h->has_alters = dice(2);
 	h->at = 10;
 	for (unsigned i = 0; i < steps; i++) {
 		h->is_wide = i >= wide_at;
@@ -145,18 +192,19 @@ static void history_print(const struct history *h)
 	for (size_t i = 0; getenv("WEIR_SEED") && i < h->count; i++) {
 		const struct event *e = &h->events[i];
 
-		print_message("%3llu.%d %-8s key %2d old %2d a %d big %d%s%s\n", (unsigned long long)e->at, e->ordinal,
+		print_message("%3llu.%d %-8s key %2d old %2d a %d big %d%s%s %s\n", (unsigned long long)e->at, e->ordinal,
 		              operation_names[e->operation], e->key, e->old_key, e->row.a, e->row.big,
-		              e->is_unavailable ? " unavailable" : "", e->is_text ? " text" : "");
+		              e->is_unavailable ? " unavailable" : "", e->is_text ? " text" : "", e->alter);
 	}
 }
 
 static void schema_say(struct world *world, const struct history *h, bool is_wide, uint32_t version)
 {
 	const char *columns[][2] = { { "id", h->has_text_key ? "STRING" : "INT64" }, { "a", is_wide ? "STRING" : "INT64" },
-		                     { "big", "STRING" }, { "new", "BYTES" } };
+		                     { "big", "STRING" }, { "p", "INT64" }, { "q", "INT64" }, { "r", "INT64" },
+		                     { "s", "INT64" }, { "f", "INT64" }, { "new", "BYTES" } };
 
-	batch_add_change(world->batch, 0, schema_of(world->batch, "order", version, columns, is_wide ? 4 : 3, 1), "test");
+	batch_add_change(world->batch, 0, schema_of(world->batch, "order", version, columns, is_wide ? 9 : 8, 1), "test");
 }
 
 static struct span key_number(struct world *world, int key)
@@ -167,19 +215,33 @@ static struct span key_number(struct world *world, int key)
 	return key_one(world->batch, text);
 }
 
+static void member_put(char more[128], bool is_there, char name, int value)
+{
+	size_t len = strlen(more);
+
+	if (is_there)
+		snprintf(more + len, 128 - len, value ? ",\"%c\":%d" : ",\"%c\":null", name, value);
+}
+
 static void event_put(struct world *world, const struct history *h, const struct event *event)
 {
-	char json[256] = "";
-	char big[64];
+	char json[400] = "";
+	char big[64], more[128];
 	struct record *record;
 
 	snprintf(big, sizeof(big), event->is_unavailable ? "null" : "\"\\u0000'x%d\\\"\"", event->row.big);
-	if (event->key >= 0)
-		snprintf(json, sizeof(json), event->is_text ? "{\"id\":%s%d%s,\"a\":\"%d\",\"big\":%s}" : "{\"id\":%s%d%s,\"a\":%d,\"big\":%s}",
-		         h->has_text_key ? "\"" : "", event->key, h->has_text_key ? "\"" : "", event->row.a, big);
+	snprintf(more, sizeof(more), ",\"%c\":%d", 'p' + event->name, event->row.moved);
+	member_put(more, event->has_set, 's', event->row.set);
+	member_put(more, event->has_filled, 'f', event->row.filled);
+	if (event->operation == OP_ALTER)
+		snprintf(json, sizeof(json), "%s", event->alter);
+	else if (event->key >= 0)
+		snprintf(json, sizeof(json),
+		         event->is_text ? "{\"id\":%s%d%s,\"a\":\"%d\",\"big\":%s%s}" : "{\"id\":%s%d%s,\"a\":%d,\"big\":%s%s}",
+		         h->has_text_key ? "\"" : "", event->key, h->has_text_key ? "\"" : "", event->row.a, big, more);
 	record = put(world, event->operation, event->at, event->ordinal,
 	             event->key < 0 ? (struct span){ 0 } : key_number(world, event->key),
-	             event->key < 0 || event->operation == OP_DELETE ? NULL : json);
+	             event->operation != OP_ALTER && (event->key < 0 || event->operation == OP_DELETE) ? NULL : json);
 	if (event->old_key >= 0)
 		record->old_key = key_number(world, event->old_key);
 	if (event->is_unavailable)
@@ -188,18 +250,30 @@ static void event_put(struct world *world, const struct history *h, const struct
 
 /* big is NUL, quote, x, number, quote: the number between the fixed bytes. */
 #define ROWS_SQL "SELECT id, CAST(a AS TEXT), '2778' || substr(CAST(big AS BLOB), 4, length(CAST(big AS BLOB)) - 4) || '22', " \
-                 "hex(substr(CAST(big AS BLOB), 1, 3)) FROM \"order\" ORDER BY id"
+                 "hex(substr(CAST(big AS BLOB), 1, 3)), p, q, r, s, f FROM \"order\" ORDER BY id"
+
+static void number_put(char text[2048], size_t *len, int number)
+{
+	*len += (size_t)snprintf(text + *len, 2048 - *len, number ? "|%d" : "|NULL", number);
+}
 
 static const char *expected_rows(const struct history *h)
 {
-	static char text[1024];
+	static char text[2048];
 	size_t len = 0;
 
 	text[0] = '\0';
 	for (int i = 0; i < KEYS; i++) {
-		if (h->rows[i].is_there)
-			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%d|%d|2778%d22|002778", len ? "\n" : "", i,
-			                        h->rows[i].a, h->rows[i].big);
+		const struct row *row = &h->rows[i];
+
+		if (!row->is_there)
+			continue;
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%d|%d|2778%d22|002778", len ? "\n" : "", i, row->a,
+		                        row->big);
+		for (int name = 0; name < 3; name++)
+			number_put(text, &len, name == h->name ? row->moved : 0);
+		number_put(text, &len, row->set);
+		number_put(text, &len, row->filled);
 	}
 	return text;
 }
