@@ -108,6 +108,13 @@ static void a_field_is_searched_alone(void **state)
 static void numbers_and_ages_compare_at_their_edges(void **state)
 {
 	(void)state;
+	assert_true(holds("tries:3"));
+	assert_false(holds("tries:30"));
+	assert_false(holds("!tries:3"));
+	assert_true(holds("age:\"1h3\""));
+	assert_false(holds("age:54"));
+	assert_true(holds("age:5400"));
+	assert_true(holds("table:orders"));
 	assert_true(holds("tries:>2"));
 	assert_false(holds("tries:>3"));
 	assert_true(holds("tries:>=3"));

@@ -112,8 +112,13 @@ static bool (*const text_holds[])(const struct term *, const char *, int64_t *) 
 
 static bool field_holds(const struct filter *filter, const struct term *term, const struct filter_row *row, size_t field)
 {
-	const char *text = row->get(row->row, field);
+	const char *text;
+	double number;
 
+	/* Group 1 is not meant by one of the digits of 10. */
+	if (term->is_integer && row->number && row->number(row->row, field, &number))
+		return number >= term->number && number <= term->number;
+	text = row->get(row->row, field);
 	return text && !filter_is_too_slow(filter) && text_holds[term->kind](term, text, filter->cpu_ns);
 }
 

@@ -3,7 +3,7 @@
  *
  *   orders            some shown field contains it (letters' case does not count)
  *   /reg.*ex/         POSIX extended, at most 256 characters, no back-references
- *   code:type_mismatch  that field contains it; tries:>2, age:>1h, bytes:<10k compare
+ *   code:type_mismatch  that field contains it; tries:>2, age:>1h, bytes:<10k compare, and group:1 is 1, not 10
  *   !word             does not hold;  ~word  its letters in that order
  *   "two words"       a text with blanks; a regex may have some, and writes a slash as \/
  *

@@ -26,6 +26,7 @@ struct term {
 	bool is_ascii;       /* of word: a byte is a letter, so the library's search will do */
 	regex_t regex;       /* of TERM_REGEX */
 	int least, most;     /* of TERM_COMPARES: which signs of (row's number - number) hold, -1 to 1 */
+	bool is_integer;     /* of TERM_CONTAINS: the word is one, of a field that is named */
 	double number;
 };
 
