@@ -72,12 +72,22 @@ static bool is_open_decimal(const struct debezium *d, const struct event *e, int
 	       column_may_change(d, e->table, column);
 }
 
+/* What the owner wished; but a key that is NULL or near another one would make one row of two. */
+static enum unrepresentable policy_of(const struct debezium *d, struct event *e, int column,
+                                      const struct source_type *from)
+{
+	enum unrepresentable policy = d->options->on_unrepresentable[group_of(e, column, from)];
+	bool is_key = e->table->columns[column].key_ordinal > 0;
+
+	return is_key && policy != UNREPRESENTABLE_TEXT ? UNREPRESENTABLE_DEAD_LETTER : policy;
+}
+
 /* onUnrepresentable. `out` holds the nearest value that fits. */
 static bool value_unrepresentable(struct debezium *d, struct event *e, int column, const struct source_type *from,
                                   const struct json_doc *doc, uint32_t token, struct cell *out,
                                   const struct convert_fault *fault)
 {
-	switch (d->options->on_unrepresentable[group_of(e, column, from)]) {
+	switch (policy_of(d, e, column, from)) {
 	case UNREPRESENTABLE_NULL:
 		count_unrepresentable(e, column, "stored as NULL");
 		*out = (struct cell){ .kind = CELL_NULL };

@@ -109,6 +109,28 @@ def test_the_words_may_differ_by_kind_and_have_defaults():
     assert got == [None, None, None] and not letters
 
 
+def test_a_key_is_neither_null_nor_the_nearest_value():
+    """Two rows would be taken for one. As text they are told apart."""
+    node = {"type": "int32", "optional": False, "name": "io.debezium.time.Date", "field": "d"}
+    block = {"type": "struct", "name": "t.Envelope",
+             "fields": [{"type": "struct", "field": "after", "fields": [node, {"type": "int32", "field": "v"}]}]}
+    feed = ""
+    for i, day in enumerate([2932897, 0, 2932898, -622191234, 2932897]):
+        event = weir.event({"d": day, "v": i}, lsn=i + 1)
+        feed += json.dumps({"id": str(i), "key": json.dumps({"d": day}), "data": {"schema": block, "payload": event}}) + "\n"
+    for word in (None, "null", "clamp", "dead_letter", "text"):
+        with weir.Home() as home:
+            home.replicate(home.write("feed", feed), expect=0 if word == "text" else 1, onUnrepresentable=word)
+            rows = home.sql("select d, v from t order by v")
+            if word == "text":
+                assert rows == [("1970-01-01", 1), ("+10000-01-02", 2), ("infinity", 3), ("+10000-01-01", 4)], rows
+            else:
+                assert rows == [("1970-01-01", 1)], (word, rows)
+                assert [letter["code"] for letter in home.letters()] == ["date_out_of_range"] * 4, (word, home.letters())
+                assert home.run("tables", "--json").last["notes"] == [], word
+            home.verify()
+
+
 def test_a_decimal_without_precision_becomes_text_when_it_must():
     """numeric without precision: the column is our choice, so no row is refused for it."""
     wide = {"scale": 0, "value": decimal_bytes(10 ** 40)}
