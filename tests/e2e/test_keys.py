@@ -85,6 +85,10 @@ def test_a_key_of_other_columns_in_mid_stream_is_refused():
     both = [Change(event({"id": i, "a": a, "v": v}, lsn=v), key) for i, a, v, key in ((1, 1, 1, {"id": 1}), (1, 2, 2, {"id": 1, "a": 2}), (1, 1, 3, {"id": 1, "a": 1}))]
     check("told by primaryKey", both, [(1, 1, 3), (1, 2, 2)], "select id, a, v from t", primaryKey={"t": ["id", "a"]})
     same = [Change(event({"a": 1, "b": 2, "v": v}, lsn=v), key) for v, key in ((1, {"a": 1, "b": 2}), (2, {"b": 2, "A": 1}), (3, "default"))]
+    spaced = [Change(event({"id": 1, "a": v, "v": v}, lsn=v), key) for v, key in ((1, '{"id" : 1}'), (2, '{"a" : 2}'))]
+    check("with spaces", spaced, [(1, 1)], ROWS, expect=1, letters=["key_changed"], rounds=0)
+    told = [Change(event({"id": 1, "a": v, "v": v}, lsn=v), {"schema": {"type": "struct", "fields": []}, "payload": key}) for v, key in ((1, {"id": 1}), (2, {"a": 2}))]
+    check("with a schema", told, [(1, 1)], ROWS, expect=1, letters=["key_changed"], rounds=0)
     check("the same columns otherwise", same, [(1, 2, 3)], "select a, b, v from t", rounds=0)
 
 
