@@ -5,6 +5,8 @@
 #include "record/type_private.h"
 
 #include "base/hash.h"
+#include "base/name.h"
+#include "record/schema.h"
 
 static const struct type_row type_rows[] = {
 #define TYPE(name, literal, kind, is_array, reader, unit, note) \
@@ -80,9 +82,10 @@ static enum bq_kind decimal_default(int64_t precision, int64_t scale)
 	return scale <= 38 && precision - scale <= 38 ? BQ_BIGNUMERIC : BQ_STRING;
 }
 
+/* A name that needs no quotes where a type is written. */
 static bool is_plain_name(struct span name)
 {
-	if (name.len == 0 || name.len > 300 || (name.at[0] >= '0' && name.at[0] <= '9'))
+	if (!name_is_allowed(NAME_COLUMN, name) || (name.at[0] >= '0' && name.at[0] <= '9'))
 		return false;
 	for (size_t i = 0; i < name.len; i++) {
 		char c = name.at[i];
@@ -100,6 +103,16 @@ static const struct bq_field point_fields[] = {
 
 static struct bq_type default_at(const struct source_type *from, struct arena *arena, unsigned depth);
 
+/* Fields of a STRUCT have no case, as columns have none. */
+static bool is_field_twice(const struct source_type *from, size_t i)
+{
+	for (size_t k = 0; k < i; k++) {
+		if (name_equal(from->fields[k].name, from->fields[i].name))
+			return true;
+	}
+	return false;
+}
+
 /* A STRUCT if its fields can be columns, else JSON. */
 static struct bq_type struct_default(const struct source_type *from, struct arena *arena, unsigned depth)
 {
@@ -112,7 +125,7 @@ static struct bq_type struct_default(const struct source_type *from, struct aren
 		return json;
 	fields = arena_alloc(arena, from->field_count * sizeof(*fields));
 	for (size_t i = 0; i < from->field_count; i++) {
-		if (!is_plain_name(from->fields[i].name))
+		if (!is_plain_name(from->fields[i].name) || is_field_twice(from, i))
 			return json;
 		fields[i].name = arena_copy(arena, from->fields[i].name);
 		fields[i].type = default_at(&from->fields[i].type, arena, depth + 1);

@@ -16,6 +16,8 @@ static void nodes_become_columns(void **state)
 		{ "{\"type\":\"map\",\"keys\":{\"type\":\"string\"},\"values\":{\"type\":\"string\"}}", "JSON" },
 		{ "{\"type\":\"struct\",\"name\":\"a.b.Value\",\"fields\":[{\"type\":\"string\",\"field\":\"s\"}]}", "STRUCT<s STRING>" },
 		{ "{\"type\":\"struct\",\"fields\":[{\"type\":\"string\",\"field\":\"a b\"}]}", "JSON" },
+		{ "{\"type\":\"struct\",\"fields\":[{\"type\":\"string\",\"field\":\"_partition_x\"}]}", "JSON" },
+		{ "{\"type\":\"struct\",\"fields\":[{\"type\":\"string\",\"field\":\"a\"},{\"type\":\"string\",\"field\":\"A\"}]}", "JSON" },
 		{ "{\"type\":\"struct\",\"fields\":[]}", "JSON" },
 		{ "{\"type\":\"struct\",\"name\":\"io.debezium.data.geometry.Geography\",\"fields\":[]}", "GEOGRAPHY" },
 	};
