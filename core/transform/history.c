@@ -47,6 +47,15 @@ static struct segment *segment_newest(struct history *history, struct span name)
 	return NULL;
 }
 
+static bool segment_has(const struct segment *segment, uint64_t server_id)
+{
+	for (size_t i = 0; i < segment->server_count; i++) {
+		if (segment->servers[i] == server_id)
+			return true;
+	}
+	return false;
+}
+
 /* The newest stretch of that server which had begun by then; else its first. */
 static struct segment *segment_find(struct history *history, struct span name, uint64_t server_id, int64_t ms)
 {
@@ -55,7 +64,7 @@ static struct segment *segment_find(struct history *history, struct span name, u
 	for (size_t i = 0; i < history->count; i++) {
 		struct segment *segment = &history->segments[i];
 
-		if (segment->server_id == server_id && span_equal(segment->name, name) &&
+		if (segment_has(segment, server_id) && span_equal(segment->name, name) &&
 		    (!found || segment->first_ms <= ms))
 			found = segment;
 	}
@@ -74,7 +83,7 @@ static struct segment *segment_after(struct history *history, const struct segme
 
 		if (next->epoch <= segment->epoch || !span_equal(next->name, sign->name))
 			continue;
-		if (next->server_id == sign->server_id)
+		if (segment_has(next, sign->server_id))
 			return sign->ms > last_ms + sign->slack_ms && (is_other || !sign->mark || sign->mark < segment->last_mark)
 			       ? next : NULL;
 		is_other = true;
@@ -102,7 +111,7 @@ static struct segment *segment_begin(struct history *history, const struct log_s
 		memmove(&history->segments[0], &history->segments[1], --history->count * sizeof(history->segments[0]));
 	struct segment *segment = &history->segments[history->count++];
 
-	*segment = (struct segment){ .name = kept, .server_id = sign->server_id, .epoch = epoch, .first_ms = sign->ms,
+	*segment = (struct segment){ .name = kept, .servers = { sign->server_id }, .server_count = 1, .epoch = epoch, .first_ms = sign->ms,
 		.last_ms = sign->ms };
 	history->version++;
 	history->has_grown = true;
@@ -118,15 +127,38 @@ static bool segment_is_over(const struct segment *newest, const struct segment *
 	return segment != newest || (sign->mark && sign->mark < segment->last_mark);
 }
 
-static void segment_grow(struct history *history, struct segment *segment, int64_t ms, uint64_t mark)
+static void segment_grow(struct history *history, struct segment *segment, int64_t ms, uint64_t mark, uint64_t place)
 {
-	if (ms <= segment->last_ms && mark <= segment->last_mark)
+	if (ms <= segment->last_ms && mark <= segment->last_mark && place <= segment->last_place)
 		return;
 	if (ms > segment->last_ms)
 		segment->last_ms = ms;
 	if (mark > segment->last_mark)
 		segment->last_mark = mark;
+	if (place > segment->last_place)
+		segment->last_place = place;
 	history->has_grown = true;
+}
+
+/* A replica's log has changes of several servers in turn. One that follows on the last place is of that log, whoever
+ * made it; and one that is not later than all that was seen is no fail-over. */
+static bool segment_goes_on(const struct segment *newest, const struct log_sign *sign)
+{
+	uint64_t file = sign->place >> 32, last_file = newest->last_place >> 32;
+
+	if (!sign->place || !newest->last_place || file + 1 < last_file || file > last_file + 1)
+		return false;
+	return (sign->place > newest->last_place && sign->ms >= newest->first_ms) ||
+	       (sign->place < newest->last_place && sign->ms <= newest->last_ms && sign->ms + sign->slack_ms >= newest->first_ms);
+}
+
+static struct segment *segment_join(struct history *history, struct segment *segment, uint64_t server_id)
+{
+	if (!segment_has(segment, server_id) && segment->server_count < SERVERS_MAX) {
+		segment->servers[segment->server_count++] = server_id;
+		history->version++;
+	}
+	return segment;
 }
 
 /* Server 0 (MariaDB's snapshot) means unknown: it belongs to the newest stretch and never raises the epoch. */
@@ -147,11 +179,13 @@ bool history_place(struct history *history, const struct log_sign *sign, uint64_
 		segment->first_ms = sign->ms;
 		history->version++;
 	}
+	if (segment != newest && newest && segment_goes_on(newest, sign))
+		segment = segment_join(history, newest, sign->server_id);
 	if (!segment || segment_is_over(newest, segment, sign)) {
 		is_raised = newest || sign->least_epoch;
 		segment = segment_begin(history, sign);
 	}
-	segment_grow(history, segment, sign->ms, sign->mark);
+	segment_grow(history, segment, sign->ms, sign->mark, sign->place);
 	*out_epoch = segment->epoch;
 	return is_raised;
 }
@@ -159,11 +193,11 @@ bool history_place(struct history *history, const struct log_sign *sign, uint64_
 /* A log whose server has no number, and of which nothing has happened, is what every run begins with. */
 static bool segment_is_plain(struct history *history, const struct segment *segment)
 {
-	return segment->server_id == LOG_SERVER && segment->epoch == 0 &&
+	return segment->servers[0] == LOG_SERVER && segment->epoch == 0 &&
 	       segment_newest(history, segment->name) == segment;
 }
 
-/* "name:server:epoch:first_ms ...", and of logs ":last_ms:last_mark" behind each. */
+/* "name:server,server:epoch:first_ms ...", and of logs ":last_ms:last_mark:last_place" behind each. */
 struct span history_text(struct history *history, enum history_part part, struct arena *arena)
 {
 	struct text *out = text_new(SEGMENTS_MAX * (NAME_BYTES_MAX + 128));
@@ -175,10 +209,12 @@ struct span history_text(struct history *history, enum history_part part, struct
 			continue;
 		text_add(out, out->len ? " " : "");
 		text_add_span(out, segment->name);
-		text_add_format(out, ":%" PRIu64 ":%" PRIu64 ":%" PRId64, segment->server_id, segment->epoch,
-		                segment->first_ms);
+		for (size_t k = 0; k < segment->server_count; k++)
+			text_add_format(out, "%c%" PRIu64, k ? ',' : ':', segment->servers[k]);
+		text_add_format(out, ":%" PRIu64 ":%" PRId64, segment->epoch, segment->first_ms);
 		if (part == HISTORY_LOGS)
-			text_add_format(out, ":%" PRId64 ":%" PRIu64, segment->last_ms, segment->last_mark);
+			text_add_format(out, ":%" PRId64 ":%" PRIu64 ":%" PRIu64, segment->last_ms, segment->last_mark,
+			                segment->last_place);
 	}
 	struct span copy = arena_copy(arena, text_span(out));
 
@@ -197,17 +233,26 @@ static struct span part_take(struct span *rest, char end)
 	return part;
 }
 
+static bool servers_read(struct span list, struct segment *out)
+{
+	while (list.len && out->server_count < SERVERS_MAX) {
+		if (!span_uint64(part_take(&list, ','), &out->servers[out->server_count++]))
+			return false;
+	}
+	return out->server_count > 0;
+}
+
 static bool segment_read(struct span one, struct segment *out)
 {
 	*out = (struct segment){ .name = part_take(&one, ':') };
-	struct span server_id = part_take(&one, ':'), epoch = part_take(&one, ':'), first_ms = part_take(&one, ':');
-	struct span last_ms = part_take(&one, ':');
+	struct span servers = part_take(&one, ':'), epoch = part_take(&one, ':'), first_ms = part_take(&one, ':');
+	struct span last_ms = part_take(&one, ':'), last_mark = part_take(&one, ':');
 
-	if (!span_uint64(server_id, &out->server_id) || !span_uint64(epoch, &out->epoch) ||
-	    !span_int64(first_ms, &out->first_ms))
+	if (!servers_read(servers, out) || !span_uint64(epoch, &out->epoch) || !span_int64(first_ms, &out->first_ms))
 		return false;
 	out->last_ms = out->first_ms;
-	return !last_ms.len || (span_int64(last_ms, &out->last_ms) && span_uint64(one, &out->last_mark));
+	return !last_ms.len || (span_int64(last_ms, &out->last_ms) && span_uint64(last_mark, &out->last_mark) &&
+	                        span_uint64(one, &out->last_place));
 }
 
 static struct segment *segment_known(struct history *history, const struct segment *segment)
@@ -228,7 +273,9 @@ void history_read(struct history *history, struct span text)
 		struct segment *known = segment_known(history, &segment);
 
 		if (known) {
-			segment_grow(history, known, segment.last_ms, segment.last_mark);
+			segment_grow(history, known, segment.last_ms, segment.last_mark, segment.last_place);
+			for (size_t i = 0; i < segment.server_count; i++)
+				segment_join(history, known, segment.servers[i]);
 			if (segment.first_ms < known->first_ms)
 				known->first_ms = segment.first_ms;
 			continue;

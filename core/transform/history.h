@@ -7,13 +7,16 @@
 #include "base/arena.h"
 
 #define SEGMENTS_MAX 256
+#define SERVERS_MAX 8
 #define LOG_SERVER UINT64_MAX /* of a log whose server has no number */
 
 struct segment {
 	struct span name;               /* of the connector: servers of two connectors have nothing to do with each other */
-	uint64_t server_id, epoch;
+	uint64_t servers[SERVERS_MAX];  /* whose changes it has: a replica's log names the servers that made them */
+	size_t server_count;
+	uint64_t epoch;
 	int64_t first_ms, last_ms;      /* by the source's clock; decides only between stretches of one server */
-	uint64_t last_mark;             /* how far in its log events have been seen */
+	uint64_t last_mark, last_place; /* how far in its log events have been seen */
 };
 
 /* What an event tells of the log it stands in. */
@@ -21,6 +24,7 @@ struct log_sign {
 	struct span name;               /* of the log: the connector, or the connector's part */
 	uint64_t server_id;             /* 0: unknown */
 	uint64_t mark;                  /* grows with the log: a file's number, a commit's position; 0: says nothing */
+	uint64_t place;                 /* where one log may have changes of several servers: file << 32 | offset; else 0 */
 	int64_t ms, slack_ms;           /* the source's clock, and how exact it is */
 	bool is_snapshot;               /* rows of a snapshot carry its clock: they never tell that a log began anew */
 	bool is_first;                  /* but the first of them does */

@@ -18,10 +18,9 @@ static enum reading place_text(struct place *p, enum field field, const char *na
 	return reading;
 }
 
-static void place_in_log(struct place *p, uint64_t server_id, uint64_t mark, enum field clock, int64_t slack_ms,
-                         struct position *out)
+static void place_in_log(struct place *p, uint64_t mark, enum field clock, int64_t slack_ms, struct position *out)
 {
-	struct log_sign sign = { .server_id = server_id, .mark = mark, .slack_ms = slack_ms };
+	struct log_sign sign = { .server_id = LOG_SERVER, .mark = mark, .slack_ms = slack_ms };
 
 	value_text(&p->e->fields[FIELD_NAME], p->e->batch->arena, &sign.name);
 	place_in_history(p, &sign, clock, out);
@@ -31,7 +30,8 @@ static void place_in_log(struct place *p, uint64_t server_id, uint64_t mark, enu
 enum reading place_binlog(struct place *p, struct position *out)
 {
 	struct span file;
-	uint64_t row = 0, server_id = 0;
+	struct log_sign sign = { .slack_ms = CLOCK_SLACK_MS };
+	uint64_t row = 0;
 	enum reading reading = place_text(p, FIELD_FILE, "file", &file);
 
 	if (reading != READ_OK)
@@ -44,25 +44,69 @@ enum reading place_binlog(struct place *p, struct position *out)
 	if (reading != READ_OK)
 		return reading;
 	if (place_uint(p, FIELD_ROW, "row", &row) == READ_BAD ||
-	    place_uint(p, FIELD_SERVER_ID, "server_id", &server_id) == READ_BAD)
+	    place_uint(p, FIELD_SERVER_ID, "server_id", &sign.server_id) == READ_BAD)
 		return READ_BAD;
 	out->c = p->e->is_snapshot || row == UINT64_MAX ? 0 : row + 1;
-	place_in_log(p, server_id, out->a, FIELD_TS_MS, CLOCK_SLACK_MS, out);
+	value_text(&p->e->fields[FIELD_NAME], p->e->batch->arena, &sign.name);
+	sign.mark = out->a;
+	sign.place = out->a << 32 | (out->b < UINT32_MAX ? out->b : UINT32_MAX);
+	place_in_history(p, &sign, FIELD_TS_MS, out);
 	return READ_OK;
+}
+
+/* Takes "\"123\"" or "null" off the front of the message's own text, escapes and all: nearly every event has one. */
+static bool element_quick(const char **at, const char *end, uint64_t *out, enum reading *out_reading)
+{
+	uint64_t number = 0;
+	const char *c = *at;
+
+	*out_reading = READ_ABSENT;
+	if (end - c > 4 && memcmp(c, "null", 4) == 0) {
+		*at = c + 4;
+		return true;
+	}
+	if (end - c < 5 || c[0] != '\\' || c[1] != '"')
+		return false;
+	for (c += 2; c < end && *c >= '0' && *c <= '9' && number < UINT64_MAX / 10 - 1; c++)
+		number = number * 10 + (uint64_t)(*c - '0');
+	if (c - *at < 3 || end - c < 3 || c[0] != '\\' || c[1] != '"')
+		return false;
+	*at = c + 2;
+	*out = number;
+	*out_reading = READ_OK;
+	return true;
+}
+
+static bool sequence_quick(struct span raw, uint32_t element, uint64_t *out, enum reading *out_reading)
+{
+	const char *at = raw.at + 1, *end = raw.at + raw.len;
+	uint64_t numbers[2] = { 0, 0 };
+	enum reading readings[2];
+
+	if (raw.len < 4 || raw.at[0] != '[' || !element_quick(&at, end, &numbers[0], &readings[0]) || *at++ != ',' ||
+	    !element_quick(&at, end, &numbers[1], &readings[1]) || at + 1 != end || *at != ']')
+		return false;
+	*out = numbers[element];
+	*out_reading = readings[element];
+	return true;
 }
 
 /* ["<last commit lsn>","<lsn>"], either of which may be null. */
 static enum reading sequence_lsn(struct place *p, uint32_t element, uint64_t *out)
 {
+	const struct value *value = &p->e->fields[FIELD_SEQUENCE];
 	struct json_doc *doc = &p->d->other_doc;
 	struct span text;
 	size_t at;
-	enum reading reading = value_text(&p->e->fields[FIELD_SEQUENCE], p->e->batch->arena, &text);
+	enum reading reading = READ_ABSENT;
 
+	if (value_is(value, JSON_STRING) && sequence_quick(json_raw(value->doc, value->token), element, out, &reading))
+		return reading;
+	reading = value_text(value, p->e->batch->arena, &text);
 	if (reading == READ_OK && (json_parse(doc, text, &at) != JSON_FINE || !json_is(doc, 0, JSON_ARRAY) || doc->count != 3))
 		reading = READ_BAD;
 	if (reading == READ_OK)
-		reading = value_uint(&(struct value){ doc, element }, out);
+		reading = value_uint(&(struct value){ doc, element + 1 }, out);
 	if (reading == READ_BAD)
 		p->fault = "sequence";
 	return reading;
@@ -76,9 +120,9 @@ static void place_wal(struct place *p, struct position *out)
 
 	if (p->e->is_snapshot)
 		mark = out->a;
-	else if (sequence_lsn(p, 1, &mark) != READ_OK)
+	else if (sequence_lsn(p, 0, &mark) != READ_OK)
 		mark = 0;
-	place_in_log(p, LOG_SERVER, mark, FIELD_TS_MS, CLOCK_SLACK_MS, out);
+	place_in_log(p, mark, FIELD_TS_MS, CLOCK_SLACK_MS, out);
 }
 
 enum reading place_postgresql(struct place *p, struct position *out)
@@ -86,7 +130,7 @@ enum reading place_postgresql(struct place *p, struct position *out)
 	enum reading reading = place_uint(p, FIELD_LSN, "lsn", &out->a);
 
 	if (reading == READ_ABSENT)
-		reading = sequence_lsn(p, 2, &out->a);
+		reading = sequence_lsn(p, 1, &out->a);
 	if (reading != READ_OK)
 		return reading;
 	if (!p->e->is_snapshot) {
@@ -138,7 +182,7 @@ enum reading place_sqlserver(struct place *p, struct position *out)
 	out->b = hex_number(commit + 16, 4) << 48;
 	if (!p->e->is_snapshot && sqlserver_change(p, out) == READ_BAD)
 		return READ_BAD;
-	place_in_log(p, LOG_SERVER, out->a, FIELD_TS_MS, CLOCK_SLACK_MS, out);
+	place_in_log(p, out->a, FIELD_TS_MS, CLOCK_SLACK_MS, out);
 	return READ_OK;
 }
 
@@ -162,7 +206,7 @@ enum reading place_db2(struct place *p, struct position *out)
 		low = reading == READ_ABSENT ? 0 : change_count < 16 ? change_count : 16;
 		out->c = low ? hex_number(change + change_count - low, low) : 0;
 	}
-	place_in_log(p, LOG_SERVER, out->a << 32 | out->b >> 32, FIELD_TS_MS, CLOCK_SLACK_MS, out);
+	place_in_log(p, out->a << 32 | out->b >> 32, FIELD_TS_MS, CLOCK_SLACK_MS, out);
 	return READ_OK;
 }
 
@@ -233,7 +277,7 @@ enum reading place_oracle(struct place *p, struct position *out)
 	if (reading == READ_ABSENT)
 		reading = place_logminer(p, out);
 	if (reading == READ_OK)
-		place_in_log(p, LOG_SERVER, out->a, has_commit_time ? FIELD_COMMIT_TS_MS : FIELD_TS_MS,
+		place_in_log(p, out->a, has_commit_time ? FIELD_COMMIT_TS_MS : FIELD_TS_MS,
 		             has_commit_time ? CLOCK_SLACK_MS : ORACLE_SLACK_MS, out);
 	return reading;
 }

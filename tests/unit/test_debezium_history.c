@@ -129,6 +129,38 @@ static void test_vitess_may_order_its_transactions_itself(void **state)
 	rig_close(&rig);
 }
 
+#define BINLOG(server, file, pos, ms) \
+	EVENT_OF("mysql", "\"server_id\":" #server ",\"file\":\"b.00000" #file "\",\"pos\":" #pos ",\"row\":0", ms, "u", "false")
+
+/* A replica's binlog has the changes of its primary, of the one before, and its own. */
+static void test_a_log_with_changes_of_several_servers_is_one_log(void **state)
+{
+	struct rig rig, next;
+
+	(void)state;
+	rig_open(&rig, "");
+	assert_int_equal(epoch_of(&rig, BINLOG(1, 7, 100, 10000)), 0);
+	assert_int_equal(epoch_of(&rig, BINLOG(2, 7, 200, 10000)), 0);
+	assert_int_equal(epoch_of(&rig, BINLOG(1, 7, 300, 20000)), 0);
+	assert_int_equal(epoch_of(&rig, BINLOG(2, 8, 4, 30000)), 0);
+	assert_int_equal(epoch_of(&rig, BINLOG(3, 7, 400, 20000)), 0); /* late */
+	assert_int_equal(epoch_of(&rig, BINLOG(1, 8, 90, 30500)), 0);
+	assert_null(rig_note(&rig, "history_changed"));
+	rig.transform->ops->finish(rig.transform, rig.batch);
+	struct transform_setup setup = { .options = rig.options, .wants_json = true, .logs = rig.batch->end.logs };
+	struct error err = { 0 };
+
+	next = (struct rig){ .options = rig.options, .batch = batch_new() };
+	next.transform = transform_debezium.open(&setup, &err);
+	assert_int_equal(epoch_of(&next, BINLOG(3, 8, 120, 31000)), 0);
+	assert_int_equal(epoch_of(&next, BINLOG(2, 8, 110, 30900)), 0);
+	assert_int_equal(epoch_of(&next, BINLOG(4, 8, 100, 40000)), 1); /* later, and yet before: another log */
+	assert_int_equal(epoch_of(&next, BINLOG(1, 8, 130, 31500)), 0); /* the old one's last */
+	next.transform->ops->close(next.transform);
+	batch_free(next.batch);
+	rig_close(&rig);
+}
+
 /* What happened while weir was down is told by what the job's last commit remembered. */
 static void test_a_log_that_went_back_between_two_runs_begins_an_epoch(void **state)
 {
@@ -192,6 +224,7 @@ int main(void)
 		cmocka_unit_test(test_a_restored_database_begins_an_epoch),
 		cmocka_unit_test(test_a_shard_takes_over_from_those_whose_keys_it_has),
 		cmocka_unit_test(test_vitess_may_order_its_transactions_itself),
+		cmocka_unit_test(test_a_log_with_changes_of_several_servers_is_one_log),
 		cmocka_unit_test(test_a_log_that_went_back_between_two_runs_begins_an_epoch),
 		cmocka_unit_test(test_a_flattened_row_without_the_sources_clock_begins_no_epoch),
 	};
