@@ -53,7 +53,8 @@ static void stretch_add(json_t *list, struct stretch stretch, const char *job, c
 {
 	if (stretch.last - stretch.first >= stretch.kept)
 		stretch.first = stretch.last - stretch.kept + 1;
-	json_array_append_new(list, json_pack("{s:i, s:I, s:o, s:s, s:s*}", "step_s", stretch.step_s, "count",
+	json_array_append_new(list, json_pack("{s:i, s:I, s:I, s:o, s:s, s:s*}", "step_s", stretch.step_s, "slot",
+	                                      (json_int_t)stretch.last, "count",
 	                                      (json_int_t)(stretch.last >= stretch.first ? stretch.last - stretch.first + 1 : 0),
 	                                      "values", values_json(&stretch), "job", job, "table", table));
 }

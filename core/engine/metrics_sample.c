@@ -167,13 +167,14 @@ static void begin_metrics(struct job *job, const struct progress_view *view, int
 	metrics->minute = now_ms / MINUTE_MS;
 	metrics->ten = now_ms / TEN_MS;
 	metrics->begun_ten = metrics->ten;
-	/* What the tables had before is not this minute's. */
+	/* What the tables had before is not this minute's. A job that had nothing has brought all of it just now. */
 	grow_tables(metrics, progress_table_count(job->progress));
 	for (size_t i = 0; i <= metrics->table_count; i++) {
 		struct table_progress table;
 
 		progress_table(job->progress, i, &table);
-		metrics_of_table(&table, now_us, &metrics->tables[i].minutes.last);
+		if (before.received)
+			metrics_of_table(&table, now_us, &metrics->tables[i].minutes.last);
 		metrics->tables[i].tens.last = metrics->tables[i].minutes.last;
 	}
 }

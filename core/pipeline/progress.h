@@ -176,5 +176,8 @@ void progress_committed(struct progress *progress, const struct ledger *sum, con
 /* A merge step that began at `began_us` has brought `changes` of the table "T" into its replica; `is_all`: whatever
  * waited when it began. */
 void progress_merged(struct progress *progress, const char *table, uint64_t changes, int64_t began_us, bool is_all);
+/* A round of such steps that began at `began_us` has ended: nothing that had been committed waits in any table. A step may
+ * have taken a batch before its commit was told of (progress_committed), and would never be told of it again. */
+void progress_merged_all(struct progress *progress, int64_t began_us);
 
 #endif

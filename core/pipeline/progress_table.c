@@ -248,3 +248,17 @@ void progress_merged(struct progress *progress, const char *name, uint64_t chang
 	}
 	pthread_mutex_unlock(&progress->lock);
 }
+
+void progress_merged_all(struct progress *progress, int64_t began_us)
+{
+	pthread_mutex_lock(&progress->lock);
+	for (size_t i = 0; i < progress->table_count; i++) {
+		struct shown_table *table = &progress->tables[i];
+		size_t before = table->waiting_count;
+
+		take_merged(progress, table, 0, began_us, true);
+		table->view.version += table->waiting_count != before;
+		progress->view.version += table->waiting_count != before;
+	}
+	pthread_mutex_unlock(&progress->lock);
+}

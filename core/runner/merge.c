@@ -146,12 +146,15 @@ static void remember(struct merge_thread *merge, struct merger *merger, bool is_
 static bool merge_all(struct merge_thread *merge, struct merger *merger)
 {
 	struct merge_result result = { .has_more = true };
+	int64_t began_us = clock_utc_us();
 	bool is_fine = true;
 
 	while (is_fine && result.has_more && !run_should_leave(merge->setup)) {
 		is_fine = step_with_patience(merge, merger, &result);
 		remember(merge, merger, false);
 	}
+	if (is_fine && !result.has_more)
+		progress_merged_all(merge->setup->progress, began_us);
 	remember(merge, merger, true);
 	return is_fine;
 }

@@ -20,7 +20,7 @@ VIEWS = [
     ("raw", "g d Enter Enter Tab", None, r"letter 1 of group 1 +type_mismatch"),
     ("why of a letter", "g d Enter Enter Tab Tab", None, r"letter 1 of group 1 +type_mismatch"),
     ("balance", "g b", "balance poison", r"balance"),
-    ("activity", "g a", "activity", r"activity +0 jobs running"),
+    ("activity", "g a", "activity", r"activity +0 requests in flight"),
     ("schema", "g c", "schema", r"schema"),
     ("health", "g h", "engine status", r"health +\d+ ok, \d+ not"),
     ("journal", "g j", "journal", r"journal"),

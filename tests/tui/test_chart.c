@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -108,12 +109,35 @@ static void pieces_are_means(void **state)
 	double out[6];
 
 	(void)state;
-	chart_pieces(values, 6, out, 3);
+	chart_pieces(values, 6, 5, out, 3);
 	assert_true(out[0] == 2 && out[1] == CHART_GAP && out[2] == 0);
-	chart_pieces(values, 2, out, 4);
+	chart_pieces(values, 2, 1, out, 4);
 	assert_true(out[0] == 1 && out[1] == 1 && out[2] == 3 && out[3] == 3);
-	chart_pieces(values, 0, out, 2);
+	chart_pieces(values, 0, 0, out, 2);
 	assert_true(out[0] == CHART_GAP && out[1] == CHART_GAP);
+}
+
+/* Of 600 values in 176 pieces a new one moves nothing but the last piece, until it begins a piece of its own. */
+static void pieces_move_once_a_piece(void **state)
+{
+	double values[700], before[176], after[176];
+	int moved = 0;
+
+	(void)state;
+	for (int i = 0; i < 700; i++)
+		values[i] = i * i % 97;
+	chart_pieces(values, 600, 1000 + 599, before, 176);
+	for (uint64_t i = 1; i <= 60; i++) {
+		bool is_same, is_shifted;
+
+		chart_pieces(values + i, 600, 1000 + 599 + i, after, 176);
+		is_same = memcmp(before + 1, after + 1, 174 * sizeof(double)) == 0;
+		is_shifted = memcmp(before + 2, after + 1, 173 * sizeof(double)) == 0;
+		assert_true(is_same || is_shifted);
+		moved += is_shifted;
+		memcpy(before, after, sizeof(before));
+	}
+	assert_in_range(moved, 60 * 176 / 600, 60 * 176 / 600 + 1);
 }
 
 static void numbers_are_as_the_screens_write_them(void **state)
@@ -179,6 +203,7 @@ int main(void)
 		cmocka_unit_test(wild_samples_stay_in_the_picture),
 		cmocka_unit_test(the_scale_grows_at_once_and_shrinks_late),
 		cmocka_unit_test(pieces_are_means),
+		cmocka_unit_test(pieces_move_once_a_piece),
 		cmocka_unit_test(numbers_are_as_the_screens_write_them),
 		cmocka_unit_test(whole_numbers_and_durations),
 	};

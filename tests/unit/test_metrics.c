@@ -100,6 +100,25 @@ static void test_a_merge_of_what_an_earlier_run_left_is_not_taken_for_this_runs(
 	progress_free(progress);
 }
 
+/* It took the batch between its commit and the word of it. */
+static void test_a_merge_that_was_faster_than_the_word_of_a_commit_leaves_nothing(void **state)
+{
+	struct progress *progress = two_tables();
+	struct table_progress table;
+
+	(void)state;
+	progress_merged(progress, "orders", 5, 99 * SECOND_US, true);
+	commit(progress, 5, 100 * SECOND_US);
+	progress_merged_all(progress, 99 * SECOND_US);
+	progress_table(progress, 0, &table);
+	assert_int_equal(table.waiting_changes, 5);
+	progress_merged_all(progress, 101 * SECOND_US);
+	progress_table(progress, 0, &table);
+	assert_int_equal(table.waiting_changes, 0);
+	assert_int_equal(table.waiting_since_us, 0);
+	progress_free(progress);
+}
+
 static void test_thousands_of_waiting_batches_keep_count_and_age(void **state)
 {
 	struct progress *progress = two_tables();
@@ -348,6 +367,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_table_shows_its_ledger_and_lag),
 		cmocka_unit_test(test_a_merge_takes_what_was_there_when_it_began),
+		cmocka_unit_test(test_a_merge_that_was_faster_than_the_word_of_a_commit_leaves_nothing),
 		cmocka_unit_test(test_a_merge_of_what_an_earlier_run_left_is_not_taken_for_this_runs),
 		cmocka_unit_test(test_thousands_of_waiting_batches_keep_count_and_age),
 		cmocka_unit_test(test_a_table_without_a_replica_never_waits),

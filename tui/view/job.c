@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "view/job_charts.h"
 #include "view/facts.h"
+#include "view/job_head.h"
 #include "view/names.h"
 #include "view/rows_view.h"
 #include "view/totals.h"
@@ -79,13 +80,6 @@ static bool is_fine(const json_t *row)
 	return strcmp(state, "ok") == 0 || strcmp(state, "stopped") == 0;
 }
 
-/* Nothing is to be said of a job's own thread that runs, or was told to end. */
-static bool is_at_work(const char *own_state)
-{
-	return !*own_state || strcmp(own_state, "ok") == 0 || strcmp(own_state, "stopped") == 0 ||
-	       strcmp(own_state, "catching up") == 0;
-}
-
 static void collect(struct view *view, struct rows *rows)
 {
 	const json_t *row;
@@ -113,108 +107,6 @@ static const json_t *parameters_of(struct view *view)
 	return json_object_get(json_array_get(shown->lines, 0), "parameters");
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
-/* "shop-sub -> acme-data shop + shop_log, merge every 300 s": as far as it was given. */
-static void flow_add(const json_t *parameters, struct text *out)
-{
-	const char *subscriptions = member_text(parameters, "inputSubscriptions"), *feed = member_text(parameters, "inputFile");
-	const char *changelog = member_text(parameters, "changeLogDataset");
-
-	text_add_format(out, "%s -> %s%s%s", *subscriptions ? subscriptions : base_name(feed), member_text(parameters, "replicaDataset"),
-	                *changelog ? " + " : "", changelog);
-	if (member_int(parameters, "updateFrequencySecs"))
-		text_add_format(out, ", merge every %lld s", (long long)member_int(parameters, "updateFrequencySecs"));
-}
-
-static void since_add(struct view *view, const json_t *job, struct text *out)
-{
-	if (!*member_text(job, "since"))
-		return;
-	text_add(out, member_bool(job, "running") ? "   on since " : "   stopped ");
-	console_time(view->console, member_text(job, "since"), true, out);
-}
-
-static void draw_head(struct view *view, const json_t *job, struct area area)
-{
-	enum role role = console_role(view->console, ROLE_text);
-	const json_t *parameters = parameters_of(view);
-	OWNED(text) first = text_new(LINE_BYTES);
-	OWNED(text) second = text_new(LINE_BYTES);
-
-	if (parameters)
-		flow_add(parameters, first);
-	else
-		text_add(first, member_text(job, "template"));
-	since_add(view, job, first);
-	if (*member_text(job, "committed")) {
-		text_add(second, "committed ");
-		console_time(view->console, member_text(job, "committed"), true, second);
-		text_add(second, " (");
-		console_ago(view->console, member_text(job, "committed"), second);
-		text_add(second, ")   ");
-	}
-	text_add(second, "in flight ");
-	number_text(member_int(job, "in_flight"), second);
-	text_add(second, "   parked ");
-	number_text(member_int(job, "parked"), second);
-	text_add(second, member_bool(job, "balanced") ? "   ledger balanced" : "   ledger OFF");
-	draw_field(area, 0, 1, area.cols - 2, -1, role, text_span(first));
-	draw_field(area, 1, 1, area.cols - 2, -1, role, text_span(second));
-}
-
-/* A job whose own thread is in trouble says so whole: no red thing without a sentence. Gives the rows taken. */
-static int draw_trouble(const json_t *job, struct area area)
-{
-	const char *state = member_text(job, "own_state"), *code = member_text(job, "code");
-	OWNED(text) title = text_new(LINE_BYTES);
-	int rows;
-
-	if (is_at_work(state) || !*member_text(job, "sentence"))
-		return 0;
-	text_add_format(title, "%s%s%s", state_column(state), *code ? ": " : "", code);
-	draw_rule(area, 0, title->at, *code ? "e explains, and says what to do" : "");
-	rows = draw_paragraph(area, 1, 1, area.cols - 2, 4, state_role(state), span_of(member_text(job, "sentence")));
-	return 1 + rows;
-}
-
-static void fact(struct area area, int *row, const char *name, const char *value)
-{
-	if (*row >= area.rows)
-		return;
-	draw_field(area, *row, 1, 30, -1, ROLE_dim, span_of(name));
-	draw_field(area, *row, 32, area.cols - 33, -1, ROLE_text, span_of(value));
-	(*row)++;
-}
-
-/* Parameters as they were given, and what each thread does. */
-static void draw_facts(struct view *view, const json_t *job, struct area area)
-{
-	const json_t *parameters = parameters_of(view), *value, *thread;
-	const char *name;
-	size_t i;
-	int row = 1;
-
-	draw_rule(area, 0, "parameters that were given", "");
-	json_object_foreach((json_t *)parameters, name, value) {
-		char *text = json_is_string(value) ? strdup(json_string_value(value)) : json_dumps(value, JSON_ENCODE_ANY);
-
-		fact(area, &row, name, text ? text : "");
-		free(text);
-	}
-	if (row < area.rows)
-		draw_rule(area, row++, "threads", "");
-	if (!json_array_size(json_object_get(job, "activity")) && row < area.rows)
-		draw_text(area, row, 1, ROLE_text, "at rest: the job does not run");
-	json_array_foreach(json_object_get(job, "activity"), i, thread)
-		fact(area, &row, member_text(thread, "thread"), member_text(thread, "doing"));
-}
-
 static void draw_tables(struct view *view, struct area area)
 {
 	struct job_view *job = view->state;
@@ -233,7 +125,7 @@ static void job_draw(struct view *view, struct area area)
 {
 	struct job_view *state = view->state;
 	const struct answer *answer = ask(view);
-	const json_t *job = job_of(view);
+	const json_t *job = job_of(view), *parameters = parameters_of(view);
 	int rows = 0, wanted, trouble;
 
 	if (!job) {
@@ -241,17 +133,17 @@ static void job_draw(struct view *view, struct area area)
 		               span_of(answer->error.kind ? answer->error.message : "asking the engine ..."));
 		return;
 	}
-	draw_head(view, job, area_part(area, 0, 0, 2, area.cols));
-	trouble = draw_trouble(job, area_part(area, 2, 0, area.rows - 2, area.cols));
+	job_head_draw(view, job, parameters, area_part(area, 0, 0, 2, area.cols));
+	trouble = job_trouble_draw(job, area_part(area, 2, 0, area.rows - 2, area.cols));
 	area = area_part(area, trouble, 0, area.rows - trouble, area.cols);
 	if (state->pane == PANE_FACTS) {
-		draw_facts(view, job, area_part(area, 2, 0, area.rows - 2, area.cols));
+		job_facts_draw(job, parameters, area_part(area, 2, 0, area.rows - 2, area.cols));
 		return;
 	}
 	rows_selected(view, state->rows);
 	wanted = (int)rows_count(state->rows) + 2;
 	if (state->pane == PANE_ALL)
-		rows = job_charts_draw(view->console, job, view->argument,
+		rows = job_charts_draw(view->console, job, parameters,
 		                       area_part(area, 2, 0, area.rows - 2 - (wanted < TABLES_LEAST ? wanted : TABLES_LEAST),
 		                                 area.cols));
 	draw_tables(view, area_part(area, 2 + rows, 0, area.rows - 2 - rows, area.cols));

@@ -3,6 +3,7 @@
 #include "view/facts.h"
 #include "view/names.h"
 #include "view/rows_view.h"
+#include "view/tables_chart.h"
 #include "view/totals.h"
 #include "widget/chart.h"
 
@@ -10,6 +11,7 @@
 
 #define LINE_BYTES 2048
 #define SENTENCES_MOST 4
+#define CHART_FROM_ROWS 24 /* of the middle of the screen; the list goes before */
 
 enum column { STATE, TABLE, LAG, REPLICA, IN, OUT, ERRORS, LETTERS, PARKED, SINCE, JOB };
 
@@ -137,21 +139,36 @@ static void draw_pane(struct view *view, struct area area, int bad)
 	}
 }
 
+/* From the top: the list as long as it is, why tables are not ok, the chart of the selected one. */
+struct parts {
+	int list, pane, chart;
+};
+
+static struct parts parts_of(int rows, int wanted, int bad, bool has_chart)
+{
+	struct parts parts = { .pane = bad ? 1 + (bad < SENTENCES_MOST ? bad : SENTENCES_MOST + 1) : 0 };
+
+	parts.chart = has_chart ? TABLES_CHART_ROWS : 0;
+	parts.list = wanted < rows - parts.pane - parts.chart ? wanted : rows - parts.pane - parts.chart;
+	return parts;
+}
+
 static void tables_draw(struct view *view, struct area area)
 {
 	struct rows *rows = rows_view_rows(view);
 	const struct answer *answer = ask(view);
+	const json_t *selected = rows_selected(view, rows);
 	int bad = bad_count(answer->lines);
-	int pane = bad ? 1 + (bad < SENTENCES_MOST ? bad : SENTENCES_MOST + 1) : 0;
-	int list;
+	bool has_chart = area.rows >= CHART_FROM_ROWS && tables_chart_has(view->console, selected);
+	struct parts parts = parts_of(area.rows, (int)rows_count(rows) + 1, bad, has_chart);
 
-	rows_selected(view, rows);
-	list = (int)rows_count(rows) + 1 < area.rows - pane ? (int)rows_count(rows) + 1 : area.rows - pane;
-	rows_draw(view, rows, area_part(area, 0, 0, list, area.cols), true);
-	if (pane)
-		draw_pane(view, area_part(area, list, 0, area.rows - list, area.cols), bad);
+	rows_draw(view, rows, area_part(area, 0, 0, parts.list, area.cols), true);
+	if (parts.pane)
+		draw_pane(view, area_part(area, parts.list, 0, area.rows - parts.list, area.cols), bad);
+	if (parts.chart)
+		tables_chart_draw(view->console, selected, area_part(area, parts.list + parts.pane, 0, TABLES_CHART_ROWS, area.cols));
 	if (!rows_count(rows))
-		draw_text(area, list, 1, ROLE_text,
+		draw_text(area, parts.list, 1, ROLE_text,
 		          rows_are_filtered_out(rows)    ? ROWS_FILTERED_OUT :
 		          !answer->is_known              ? "asking the engine ..." :
 		          console_is_trouble_only(view->console) ? "nothing is in trouble; ! shows all" :

@@ -59,16 +59,29 @@ static double mean_of(const double *values, size_t count)
 	return known ? sum / (double)known : CHART_GAP;
 }
 
-void chart_pieces(const double *values, size_t count, double *out, size_t want)
+/* Fewer values than pieces: each is shown more than once. */
+static double piece_of(const double *values, size_t count, uint64_t oldest, uint64_t from, uint64_t to)
 {
-	for (size_t piece = 0; piece < want; piece++) {
-		size_t from = piece * count / want, to = (piece + 1) * count / want;
+	to = to == from ? from + 1 : to;
+	from = from < oldest ? oldest : from;
+	to = to > oldest + count ? oldest + count : to;
+	return from < to ? mean_of(values + (from - oldest), (size_t)(to - from)) : CHART_GAP;
+}
 
-		/* Fewer values than pieces: each is shown more than once. */
-		if (to == from && from < count)
-			to = from + 1;
-		out[piece] = mean_of(values + from, to - from);
-	}
+void chart_pieces(const double *values, size_t count, uint64_t newest, double *out, size_t want)
+{
+	uint64_t oldest, first;
+
+	for (size_t i = 0; i < want; i++)
+		out[i] = CHART_GAP;
+	if (!count || !want)
+		return;
+	newest = newest + 1 < count ? count - 1 : newest;
+	oldest = newest + 1 - count;
+	/* The piece in which the newest lies is the last; pieces are counted from the clock's own zero. */
+	first = ((newest + 1) * want - 1) / count + 1 - want;
+	for (size_t i = 0; i < want; i++)
+		out[i] = piece_of(values, count, oldest, (first + i) * count / want, (first + i + 1) * count / want);
 }
 
 /* Sweep: what stands right of the newest sample, to the end of the next column, is about to be written over. */

@@ -25,8 +25,9 @@ struct chart {
 double chart_ceiling(const double *samples, size_t count, double last);
 /* How many samples a chart of so many columns shows (two a column in braille, else one). */
 size_t chart_samples(int cols);
-/* Means of `count` values into `want` pieces; a piece without samples is a gap. */
-void chart_pieces(const double *values, size_t count, double *out, size_t want);
+/* Means of `count` values into `want` pieces; a piece without samples is a gap. `newest` numbers the last value on a clock
+ * that counts values: where pieces begin depends on it alone, so a picture moves once a piece and not once a value. */
+void chart_pieces(const double *values, size_t count, uint64_t newest, double *out, size_t want);
 /* Fills the area; a value above zero has at least the lowest dot. */
 void chart_draw(struct area area, const struct chart *chart);
 /* "4,566", "4.1 MB/s", "6.0k", "7m34s", "0.4s", "12 ms": as the screens write them. `out` gets text added. */
