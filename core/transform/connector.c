@@ -26,7 +26,7 @@ enum reading place_hex(struct place *p, enum field field, const char *name, char
 	enum reading reading = value_text(&p->e->fields[field], p->e->batch->arena, &text);
 
 	for (size_t i = 0; reading == READ_OK && i < text.len; i++) {
-		if (strchr(":.-", text.at[i]))
+		if (strchr(":.- x", text.at[i])) /* LogMiner writes " 0x00123f.00012345.0124 " */
 			continue;
 		if (!isxdigit((unsigned char)text.at[i]))
 			reading = READ_BAD;

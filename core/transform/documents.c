@@ -33,10 +33,9 @@ bool has_document(const struct event *e)
 	const struct value *before = &e->top[FIELD_BEFORE], *after = &e->top[FIELD_AFTER];
 	const struct value *connector = &e->fields[FIELD_CONNECTOR];
 
-	if (value_is(before, JSON_STRING) || value_is(after, JSON_STRING))
-		return true;
-	return value_is_null(before) && value_is_null(after) && value_is(connector, JSON_STRING) &&
-	       span_is(json_raw(connector->doc, connector->token), "mongodb");
+	if (!value_is(connector, JSON_STRING) || !span_is(json_raw(connector->doc, connector->token), "mongodb"))
+		return false;
+	return value_is(before, JSON_STRING) || value_is(after, JSON_STRING) || (value_is_null(before) && value_is_null(after));
 }
 
 /* The key says it, as extended JSON in a text. */

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 
-#define SEGMENTS_MAX 256
+#define SEGMENTS_MAX 1024 /* as many tables as a job may have: a log without a name is known by its table */
 #define SERVERS_MAX 8
 #define LOG_SERVER UINT64_MAX /* of a log whose server has no number */
 

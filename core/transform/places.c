@@ -18,11 +18,26 @@ static enum reading place_text(struct place *p, enum field field, const char *na
 	return reading;
 }
 
+/* Of the log: the connector's, or where that has one for each database, the database's. Flattened rows may name no
+ * connector, and a job may read several: then the database or the table stands for the log. */
+static struct span log_name(struct place *p, bool is_by_database)
+{
+	struct arena *arena = p->e->batch->arena;
+	struct span name = SPAN(""), db = SPAN(""), table = SPAN("");
+
+	value_text(&p->e->fields[FIELD_NAME], arena, &name);
+	if (name.len && !is_by_database)
+		return name;
+	value_text(&p->e->fields[FIELD_DB], arena, &db);
+	if (!name.len && !db.len)
+		value_text(&p->e->fields[FIELD_TABLE], arena, &table);
+	return span_of(arena_printf(arena, "%.*s/%.*s%s%.*s", SPAN_ARG(name), SPAN_ARG(db), table.len ? "/" : "", SPAN_ARG(table)));
+}
+
 static void place_in_log(struct place *p, uint64_t mark, enum field clock, int64_t slack_ms, struct position *out)
 {
-	struct log_sign sign = { .server_id = LOG_SERVER, .mark = mark, .slack_ms = slack_ms };
+	struct log_sign sign = { .name = log_name(p, false), .server_id = LOG_SERVER, .mark = mark, .slack_ms = slack_ms };
 
-	value_text(&p->e->fields[FIELD_NAME], p->e->batch->arena, &sign.name);
 	place_in_history(p, &sign, clock, out);
 }
 
@@ -47,7 +62,7 @@ enum reading place_binlog(struct place *p, struct position *out)
 	    place_uint(p, FIELD_SERVER_ID, "server_id", &sign.server_id) == READ_BAD)
 		return READ_BAD;
 	out->c = p->e->is_snapshot || row == UINT64_MAX ? 0 : row + 1;
-	value_text(&p->e->fields[FIELD_NAME], p->e->batch->arena, &sign.name);
+	sign.name = log_name(p, false);
 	sign.mark = out->a;
 	sign.place = out->a << 32 | (out->b < UINT32_MAX ? out->b : UINT32_MAX);
 	place_in_history(p, &sign, FIELD_TS_MS, out);
@@ -182,7 +197,9 @@ enum reading place_sqlserver(struct place *p, struct position *out)
 	out->b = hex_number(commit + 16, 4) << 48;
 	if (!p->e->is_snapshot && sqlserver_change(p, out) == READ_BAD)
 		return READ_BAD;
-	place_in_log(p, out->a, FIELD_TS_MS, CLOCK_SLACK_MS, out);
+	struct log_sign sign = { .name = log_name(p, true), .server_id = LOG_SERVER, .mark = out->a, .slack_ms = CLOCK_SLACK_MS };
+
+	place_in_history(p, &sign, FIELD_TS_MS, out);
 	return READ_OK;
 }
 

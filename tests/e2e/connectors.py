@@ -18,6 +18,10 @@ def folder(name):
     return os.path.join(FOLDER, name)
 
 
+def table(name):
+    return tables.TABLES[name].name
+
+
 def messages(name, typed):
     with open(folder(name) + "/schema.json", encoding="utf-8") as f:
         schema = json.load(f)[tables.TABLES[name].name]

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 
+import changelogs
 import connectors
 import rows
 import weir
@@ -25,6 +26,20 @@ def replicate(home, feed, mode, stdin=False, typed=True):
         assert not found, (name, mode, typed, found[:20])
     if mode == "merge":
         home.verify()
+        check_changelog(home)
+
+
+def check_changelog(home):
+    """Each change stands in it once, and SQL that is none of weir's makes the replica from it."""
+    log = home.warehouse("shop_log")
+    for name in connectors.NAMES:
+        table = connectors.table(name)
+        sent = sum(not connectors.is_filtered(m) for m in connectors.messages(name, False))
+        assert changelogs.counts(log)[table] == (sent, sent), (name, changelogs.counts(log)[table], sent)
+        kinds = changelogs.types(log, table)
+        made = changelogs.applied(log, table, kinds)
+        held = changelogs.stored(home.warehouse(), table, list(kinds))
+        assert sorted(made, key=repr) == sorted(held, key=repr), (name, [r for r in made if r not in held][:3])
 
 
 def each(mode, typed):

@@ -78,6 +78,41 @@ static void test_what_tells_no_document_is_refused(void **state)
 	rig_close(&rig);
 }
 
+static void test_a_text_is_no_row_of_another_connector(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig, "");
+	refused_as(rig_send(&rig, EVENT("c", "null", "\"{\\\"_id\\\":1}\"", PG("t", 1)), ""), "bad_envelope");
+	rig_close(&rig);
+}
+
+/* The key of a message is called id, the column _id; a document may have an id of its own. */
+static void test_flattened_documents_are_known_by_their_id(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig, "");
+	struct message *m = rig_send(&rig, "{\"_id\":\"5f\",\"id\":9,\"n\":1,\"__op\":\"c\",\"__collection\":\"toys\",\"__ord\":1,"
+	                             "\"__source_ts_ms\":1700000000000}", "{\"id\":\"5f\"}");
+
+	row_is(&rig, m, "{\"_id\":\"5f\",\"id\":9,\"n\":1}");
+	span_is_text(rig_record(&rig, m, 0)->primary_key, "{\"_id\":\"5f\"}");
+	m = rig_send(&rig, "{\"__deleted\":\"true\",\"__op\":\"d\",\"__collection\":\"toys\",\"__ord\":2,"
+	             "\"__source_ts_ms\":1700000000000}", "{\"id\":\"5f\"}");
+	assert_int_equal(rig_record(&rig, m, 0)->operation, OP_DELETE);
+	span_is_text(rig_record(&rig, m, 0)->primary_key, "{\"_id\":\"5f\"}");
+	rig_close(&rig);
+	/* The delete comes first. */
+	rig_open(&rig, "");
+	m = rig_send(&rig, "{\"__deleted\":\"true\",\"__op\":\"d\",\"__collection\":\"toys\",\"__ord\":2,"
+	             "\"__source_ts_ms\":1700000000000}", "{\"id\":7}");
+	span_is_text(rig_record(&rig, m, 0)->primary_key, "{\"_id\":7}");
+	rig_close(&rig);
+}
+
 /* Two changes of one transaction have one cluster time; without its order, arrival is the order. */
 static void test_changes_of_one_transaction_keep_their_order(void **state)
 {
@@ -130,6 +165,11 @@ static void test_cloud_events_carry_the_source_block_in_their_attributes(void **
 	assert_int_equal(rig_position(&rig, m, 0).b, 0);
 	m = rig_send(&rig, "{" EXTENSIONS "\"iodebeziumop\":\"d\",\"data\":{\"before\":{\"pk\":1,\"name\":null},\"after\":null}}", "");
 	assert_int_equal(rig_record(&rig, m, 0)->operation, OP_DELETE);
+	m = rig_send(&rig, "{\"specversion\":\"1.0\",\"source\":\"/x\",\"iodebeziumconnector\":\"mongodb\",\"iodebeziumdb\":\"zoo\","
+	             "\"iodebeziumcollection\":\"pets\",\"iodebeziumtsms\":\"1700000000000\",\"iodebeziumord\":\"2\",\"iodebeziumop\":\"u\","
+	             "\"data\":{\"before\":null,\"after\":\"{\\\"_id\\\":1}\",\"updateDescription\":null}}", "");
+	span_is_text(rig_record(&rig, m, 0)->primary_key, "{\"_id\":\"1\"}");
+	assert_int_equal(rig_position(&rig, m, 0).a, 1700000000ull << 32 | 2);
 	filtered(rig_send(&rig, "{" EXTENSIONS "\"iodebeziumop\":\"m\",\"data\":{}}", ""));
 	refused_as(rig_send(&rig, "{" EXTENSIONS "\"data\":{\"after\":{}}}", ""), "bad_envelope");
 	refused_as(rig_send(&rig, "{" EXTENSIONS "\"iodebeziumop\":\"c\",\"data\":\"AAAAAAEAAgICAg==\"}", ""), "bad_envelope");
@@ -185,6 +225,8 @@ int main(void)
 		cmocka_unit_test(test_a_document_is_a_row_of_its_id_and_its_text),
 		cmocka_unit_test(test_one_identity_has_one_text),
 		cmocka_unit_test(test_what_tells_no_document_is_refused),
+		cmocka_unit_test(test_a_text_is_no_row_of_another_connector),
+		cmocka_unit_test(test_flattened_documents_are_known_by_their_id),
 		cmocka_unit_test(test_changes_of_one_transaction_keep_their_order),
 		cmocka_unit_test(test_cloud_events_carry_the_source_block_in_their_attributes),
 		cmocka_unit_test(test_the_data_of_cloud_events_may_have_a_schema_block),

@@ -132,6 +132,34 @@ static void test_vitess_may_order_its_transactions_itself(void **state)
 #define BINLOG(server, file, pos, ms) \
 	EVENT_OF("mysql", "\"server_id\":" #server ",\"file\":\"b.00000" #file "\",\"pos\":" #pos ",\"row\":0", ms, "u", "false")
 
+#define OF_DATABASE(db, commit, ms) \
+	"{\"op\":\"u\",\"before\":null,\"after\":{\"id\":1},\"source\":{\"connector\":\"sqlserver\",\"name\":\"c\",\"db\":\"" db "\"," \
+	"\"schema\":\"dbo\",\"table\":\"t\",\"ts_ms\":" #ms ",\"commit_lsn\":\"" commit ":0001\",\"change_lsn\":\"" commit ":0001\"," \
+	"\"event_serial_no\":1}}"
+#define FLAT(db, table, file, ms) \
+	"{\"id\":1,\"__op\":\"u\"," db "\"__table\":\"" table "\",\"__file\":\"b.00000" #file "\",\"__pos\":4,\"__row\":0," \
+	"\"__server_id\":1,\"__source_ts_ms\":" #ms "}"
+
+/* SQL Server has a log for each database; of flattened rows it may not be known whose log they are from. */
+static void test_logs_beside_each_other_do_not_meet(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig, "");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(epoch_of(&rig, OF_DATABASE("a", "00000099:00000758", 10000)), 0);
+		assert_int_equal(epoch_of(&rig, OF_DATABASE("b", "00000011:00000001", 20000)), 0);
+		assert_int_equal(epoch_of(&rig, FLAT("\"__db\":\"a\",", "t", 9, 10000)), 0);
+		assert_int_equal(epoch_of(&rig, FLAT("\"__db\":\"b\",", "t", 1, 20000)), 0);
+		assert_int_equal(epoch_of(&rig, FLAT("", "x", 9, 10000)), 0);
+		assert_int_equal(epoch_of(&rig, FLAT("", "y", 1, 20000)), 0);
+	}
+	assert_int_equal(epoch_of(&rig, OF_DATABASE("a", "00000098:00000758", 30000)), 1);
+	assert_int_equal(epoch_of(&rig, FLAT("", "x", 8, 30000)), 1);
+	rig_close(&rig);
+}
+
 /* A replica's binlog has the changes of its primary, of the one before, and its own. */
 static void test_a_log_with_changes_of_several_servers_is_one_log(void **state)
 {
@@ -224,6 +252,7 @@ int main(void)
 		cmocka_unit_test(test_a_restored_database_begins_an_epoch),
 		cmocka_unit_test(test_a_shard_takes_over_from_those_whose_keys_it_has),
 		cmocka_unit_test(test_vitess_may_order_its_transactions_itself),
+		cmocka_unit_test(test_logs_beside_each_other_do_not_meet),
 		cmocka_unit_test(test_a_log_with_changes_of_several_servers_is_one_log),
 		cmocka_unit_test(test_a_log_that_went_back_between_two_runs_begins_an_epoch),
 		cmocka_unit_test(test_a_flattened_row_without_the_sources_clock_begins_no_epoch),

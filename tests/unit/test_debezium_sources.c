@@ -36,6 +36,8 @@ static void test_each_connector_has_its_own_order(void **state)
 		  { 0, 200, 100, 3, 0 } },
 		{ SOURCE("\"connector\":\"oracle\",\"scn\":\"100\",\"commit_scn\":\"200\",\"ssn\":1,"
 		         "\"rs_id\":\"001234.00012345.0124\"", "c"), { 0, 200, 100, 0x123450124ull << 16 | 1, 0 } },
+		{ SOURCE("\"connector\":\"oracle\",\"scn\":\"100\",\"commit_scn\":\"200\",\"ssn\":1,"
+		         "\"rs_id\":\" 0x001234.00012345.0124 \"", "c"), { 0, 200, 100, 0x123450124ull << 16 | 1, 0 } },
 		{ SOURCE("\"connector\":\"oracle\",\"scn\":\"100\"", "r"), { 0, 100, 0, 0, 0 } },
 		{ SOURCE("\"connector\":\"oracle\",\"lcr_position\":\"0000000000000001000000000000000200000000000000030004\"", "c"),
 		  { 0, 1, 2, 3, 0 } },
