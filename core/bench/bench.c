@@ -55,8 +55,8 @@ static const struct bench_row rows[] = {
 		.name = "console_rest_bytes", .unit = "bytes_per_s", .baseline = "htop", .order = LESS_IS_BETTER,
 		.rows = CONSOLE_ROWS, .run = bench_console_rest_bytes,
 	},
-	{ .name = "dlq_groups" },
-	{ .name = "dlq_filter" },
+	{ .name = "dlq_groups", .unit = "ms", .order = LESS_IS_BETTER, .rows = MILLION, .run = bench_dlq_groups },
+	{ .name = "dlq_filter", .unit = "ms", .order = LESS_IS_BETTER, .rows = MILLION, .run = bench_dlq_filter },
 	{ .name = "pubsub" },
 	{ .name = "pubsub_bigquery" },
 };

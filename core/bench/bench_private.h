@@ -62,6 +62,8 @@ bool bench_console_rest_cpu(struct bench *bench, const struct bench_row *row, st
                             struct error *err);
 bool bench_console_rest_bytes(struct bench *bench, const struct bench_row *row, struct bench_result *out,
                               struct error *err);
+bool bench_dlq_groups(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
+bool bench_dlq_filter(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 
 /*
  * The folder, the disk, the signals (bench_place.c).
