@@ -125,7 +125,7 @@ def random_visit(*flags):
     with console.finished_shop() as home:
         before = home.run("status", "--json")
         try:
-            play(home, lambda: console.console(home, *flags), seed)
+            play(home, lambda: console.console(home, *flags, stderr="sanitizer.console"), seed)
         except AssertionError as why:
             raise AssertionError("%s\nagain: %s" % (why, repeat)) from why
         after = home.run("status", "--json")

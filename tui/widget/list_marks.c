@@ -173,7 +173,7 @@ size_t list_chosen(const struct list *list, const struct list_source *source, si
 	*out_how = marked ? CHOSEN_MARKED : list->filter ? CHOSEN_FILTERED : CHOSEN_ONE;
 	if (marked)
 		return marked;
-	if (list->filter) {
+	if (list->filter && list->shown) {
 		memcpy(out_rows, list->order, list->shown * sizeof(*out_rows));
 		return list->shown;
 	}
