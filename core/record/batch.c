@@ -15,7 +15,7 @@
 const char *const operation_names[OPERATIONS] = {
 	[OP_INSERT] = "INSERT", [OP_UPDATE] = "UPDATE",     [OP_DELETE] = "DELETE",
 	[OP_READ] = "READ",     [OP_TRUNCATE] = "TRUNCATE", [OP_DROP] = "DROP",
-	[OP_ALTER] = "ALTER",
+	[OP_ALTER] = "ALTER",   [OP_RENAME] = "RENAME",
 };
 
 struct batch *batch_new(void)

@@ -67,7 +67,8 @@ struct message {
 	int64_t committed_ms;          /* by the source's clock; 0: it does not say */
 };
 
-enum operation { OP_INSERT, OP_UPDATE, OP_DELETE, OP_READ, OP_TRUNCATE, OP_DROP, OP_ALTER, OPERATIONS };
+enum operation { OP_INSERT, OP_UPDATE, OP_DELETE, OP_READ, OP_TRUNCATE, OP_DROP, OP_ALTER, OP_RENAME,
+                 OPERATIONS };
 extern const char *const operation_names[OPERATIONS]; /* "INSERT" ... */
 
 enum verdict {
@@ -90,7 +91,8 @@ struct record {
 	struct span old_key;          /* _weir_key of the row before a key change, or empty */
 	struct span full_record;      /* JSON text of the row; empty: DELETE, TRUNCATE, DROP. ALTER: what becomes of rows with
 	                                 smaller positions, by columns' names: {"move":{"old":"new"},"set":{"c":value},
-	                                 "fill":{"c":value}}, in this order; "fill" only where the row lacks the column */
+	                                 "fill":{"c":value}}, in this order; "fill" only where the row lacks the column.
+	                                 RENAME: {"from":"db.table"}, whose rows the table has from here on */
 	struct span primary_key;      /* JSON text; empty: none */
 	struct span unavailable;      /* JSON list of column names; empty: none */
 	struct span proto;            /* Storage Write bytes of the changelog row, where the sink wants them */

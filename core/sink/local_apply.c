@@ -311,6 +311,52 @@ static bool tide_apply(struct replica *replica, uint64_t *out_rows, struct error
 	return hide_tombstones(replica, err);
 }
 
+static bool rows_carry(struct replica *replica, const struct replica *from, const unsigned char *position,
+                       struct error *err)
+{
+	struct text *sql = sql_new("INSERT INTO ");
+	OWNED(text) values = text_new(LOCAL_SQL_MAX);
+	sqlite3_stmt *stmt;
+	bool is_fine;
+
+	sql_name(sql, replica->name);
+	text_add_char(sql, '(');
+	for (size_t i = 0; i < replica->schema.count; i++) {
+		int old = schema_find(&from->schema, replica->schema.columns[i].name);
+
+		if (old < 0)
+			continue;
+		sql_name(sql, replica->schema.columns[i].name);
+		replica_add_converted(values, &from->schema.columns[old], &replica->schema.columns[i]);
+		text_add(sql, ", ");
+		text_add(values, ", ");
+	}
+	text_add(sql, "_weir_position) SELECT ");
+	sql->is_full |= values->is_full;
+	text_add_span(sql, text_span(values));
+	text_add(sql, "weir_carried(?1, 0) FROM ");
+	sql_name(sql, from->name);
+	if (!(stmt = sql_prepare(sql, replica->store, err)))
+		return false;
+	store_bind_blob(stmt, 1, span_make((const char *)position, POSITION_BYTES));
+	is_fine = store_run(replica->store, stmt, err);
+	sqlite3_finalize(stmt);
+	return is_fine;
+}
+
+bool replica_carry(struct replica *replica, struct replica *from, const unsigned char *position, struct error *err)
+{
+	uint64_t rows = 0;
+
+	/* A repeat: rows have come since, or it has been done. */
+	if (memcmp(position, replica->tide.hidden, POSITION_BYTES) <= 0)
+		return true;
+	memcpy(replica->tide.hidden, position, POSITION_BYTES);
+	if (!replica->schema.count || !from->schema.count)
+		return true;
+	return replica_prepare(replica, err) && tide_apply(replica, &rows, err) && rows_carry(replica, from, position, err);
+}
+
 bool replica_apply(struct replica *replica, struct fold *fold, struct history *history, uint64_t *out_rows,
                    struct error *err)
 {

@@ -83,6 +83,33 @@ bool changelog_index_history(struct store *store, struct span changelog, struct 
 	return sql_run(sql, store, err);
 }
 
+/* In the order of their positions, which are replaced, and of their arrival. */
+bool changelog_carry(struct store *store, struct span from, struct span to, const unsigned char *position,
+                     struct error *err)
+{
+	struct text *sql = sql_new("INSERT OR IGNORE INTO ");
+	sqlite3_stmt *stmt;
+	bool is_fine;
+
+	sql_name(sql, to);
+	for (size_t i = 0; i < CHANGELOG_COLUMNS; i++)
+		text_add_format(sql, "%s%s", i ? ", " : "(", changelog_columns[i].name);
+	text_add(sql, ") SELECT ");
+	for (size_t i = 0; i < CHANGELOG_COLUMNS; i++)
+		text_add_format(sql, "%s%s", i ? ", " : "", strcmp(changelog_columns[i].name, "_weir_position") == 0
+		                ? "weir_carried(?1, row_number() OVER (ORDER BY _weir_position, rowid))"
+		                : changelog_columns[i].name);
+	text_add(sql, " FROM ");
+	sql_name(sql, from);
+	text_add(sql, " ORDER BY rowid");
+	if (!(stmt = sql_prepare(sql, store, err)))
+		return false;
+	store_bind_blob(stmt, 1, span_make((const char *)position, POSITION_BYTES));
+	is_fine = store_run(store, stmt, err);
+	sqlite3_finalize(stmt);
+	return is_fine;
+}
+
 sqlite3_stmt *changelog_prepare(struct store *store, struct span changelog, struct error *err)
 {
 	struct text *sql = sql_new("INSERT OR IGNORE INTO ");

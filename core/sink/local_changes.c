@@ -76,7 +76,8 @@ static void row_keep(struct merger *merger, sqlite3_stmt *stmt, struct change *c
 /* A row event from before its table had a key is in no replica. */
 static bool is_keyless(const struct change *change, sqlite3_stmt *stmt)
 {
-	return sqlite3_column_int(stmt, 4) && change->operation != OP_TRUNCATE && change->operation != OP_DROP;
+	return sqlite3_column_int(stmt, 4) && change->operation != OP_TRUNCATE && change->operation != OP_DROP &&
+	       change->operation != OP_RENAME;
 }
 
 /* A schema change is no row: it is kept apart, with what it says. */

@@ -127,7 +127,7 @@ static void tide_settle(struct tide *tide, const unsigned char *dropped)
 
 bool tide_pass(struct tide *tide, struct change *change)
 {
-	if (change->operation == OP_TRUNCATE) {
+	if (change->operation == OP_TRUNCATE || change->operation == OP_RENAME) {
 		raise_to(tide->hidden, change->position);
 		return false;
 	}

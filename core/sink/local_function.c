@@ -58,8 +58,28 @@ static void text_function(sqlite3_context *context, int count, sqlite3_value **v
 	}
 }
 
+/* weir_carried(position of the RENAME, rank): where a change stands that it carries over;
+ * above the RENAME, below whatever comes next in the log, and in the order of ranks. */
+static void carried_function(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	unsigned char packed[POSITION_BYTES];
+	struct position position;
+
+	(void)count;
+	if (sqlite3_value_bytes(values[0]) != POSITION_BYTES)
+		return;
+	memcpy(packed, sqlite3_value_blob(values[0]), POSITION_BYTES);
+	position_unpack(packed, &position);
+	position.c = (uint64_t)(position.ordinal + 1) << 40 | (uint64_t)sqlite3_value_int64(values[1]);
+	position.ordinal = 0;
+	position_pack(&position, packed);
+	sqlite3_result_blob(context, packed, POSITION_BYTES, SQLITE_TRANSIENT);
+}
+
 bool value_register(sqlite3 *db)
 {
-	return sqlite3_create_function_v2(db, "weir_text", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
+	return sqlite3_create_function_v2(db, "weir_carried", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
+	                                  carried_function, NULL, NULL, NULL) == SQLITE_OK &&
+	       sqlite3_create_function_v2(db, "weir_text", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
 	                                  text_function, NULL, NULL, NULL) == SQLITE_OK;
 }

@@ -79,6 +79,9 @@ bool replica_is_lost(const struct sink_setup *setup, const struct catalog_table 
 struct span changelog_name(struct arena *arena, struct span table);
 bool changelog_create(struct store *store, struct span changelog, struct error *err);
 bool changelog_index_history(struct store *store, struct span changelog, struct error *err);
+/* All changes of one changelog into another, as of a RENAME at that position. */
+bool changelog_carry(struct store *store, struct span from, struct span to, const unsigned char *position,
+                     struct error *err);
 sqlite3_stmt *changelog_prepare(struct store *store, struct span changelog, struct error *err);
 bool changelog_add(struct store *store, sqlite3_stmt *insert, const struct table_schema *schema,
                    const struct record *record, int64_t received_us, bool *out_repeated, struct error *err);
@@ -179,6 +182,8 @@ void replica_alters_expect(struct replica *replica);
 bool replica_has_late_alter(const struct replica *replica);
 /* Brings stored rows up to the schema changes that they do not know. */
 bool replica_alters_apply(struct replica *replica, uint64_t *out_rows, struct error *err);
+/* All rows of another replica of the same file, as of a RENAME at that position: those it had are gone. */
+bool replica_carry(struct replica *replica, struct replica *from, const unsigned char *position, struct error *err);
 /* Newest position known of a key, row or delete. */
 bool replica_position(struct replica *replica, struct span key, unsigned char out[POSITION_BYTES], bool *out_found,
                       struct error *err);

@@ -158,6 +158,40 @@ static bool history_begin(struct local_sink *sink, uint32_t number, struct error
 	       table_save(sink, number, err);
 }
 
+/* The table whose rows a RENAME carries over; NULL: it has none here. */
+static struct local_table *renamed_from(struct local_sink *sink, struct batch *batch, const struct record *record)
+{
+	struct json_doc doc = { 0 };
+	struct local_table *found = NULL;
+	struct span source = SPAN("");
+	size_t at;
+
+	if (json_parse(&doc, record->full_record, &at) == JSON_FINE && json_is(&doc, 0, JSON_OBJECT))
+		source = json_text(&doc, json_member(&doc, 0, SPAN("from")), batch->arena);
+	for (size_t i = 0; i < sink->count; i++) {
+		if (span_equal(sink->tables[i].schema->source, source) && !is_collided(sink->tables[i].schema))
+			found = &sink->tables[i];
+	}
+	json_doc_free(&doc);
+	return found;
+}
+
+/* What the other changelog has goes on in this one, so that each replica comes from one changelog alone. */
+static bool rename_log(struct local_sink *sink, struct batch *batch, const struct record *record, struct error *err)
+{
+	struct local_table *from = renamed_from(sink, batch, record), *to = &sink->tables[record->table];
+
+	if (!from || from == to)
+		return true;
+	if (from->has_history_index && !to->has_history_index && !history_begin(sink, record->table, err))
+		return false;
+	if (!changelog_carry(sink->store, changelog_name(sink->arena, from->schema->name),
+	                     changelog_name(sink->arena, to->schema->name), record->position, err))
+		return false;
+	crash_point(rows_renamed);
+	return true;
+}
+
 static bool record_log(struct local_sink *sink, struct batch *batch, struct record *record, struct error *err)
 {
 	struct local_table *table = &sink->tables[record->table];
@@ -172,7 +206,7 @@ static bool record_log(struct local_sink *sink, struct batch *batch, struct reco
 	                   batch->messages[record->message].received_us, &is_repeated, err))
 		return false;
 	record->verdict = is_repeated ? VERDICT_REPEATED : VERDICT_WRITTEN;
-	return true;
+	return is_repeated || record->operation != OP_RENAME || rename_log(sink, batch, record, err);
 }
 
 static void fold_verdicts(struct local_table *table, struct batch *batch)
@@ -226,6 +260,22 @@ static bool record_alter(struct local_sink *sink, struct batch *batch, struct re
 	return replica_alters_apply(table->replica, &rows, err);
 }
 
+static bool record_rename(struct local_sink *sink, struct batch *batch, struct record *record, struct error *err)
+{
+	struct local_table *from = renamed_from(sink, batch, record), *to = &sink->tables[record->table];
+
+	record->verdict = VERDICT_WRITTEN;
+	if (!from || from == to || !from->schema->key_count || !to->schema->key_count)
+		return true;
+	if (!(replica_begin(sink, from, err) && table_follow(sink, from, err) && table_apply(sink, from, batch, err)) ||
+	    !(replica_begin(sink, to, err) && table_follow(sink, to, err) && table_apply(sink, to, batch, err)) ||
+	    !replica_carry(to->replica, from->replica, record->position, err))
+		return false;
+	to->is_touched = from->is_touched = true;
+	crash_point(rows_renamed);
+	return true;
+}
+
 static bool record_fold(struct local_sink *sink, struct batch *batch, struct record *record, struct error *err)
 {
 	struct local_table *table = &sink->tables[record->table];
@@ -260,6 +310,8 @@ static bool record_write(struct local_sink *sink, struct batch *batch, struct re
 		return record_refuse(batch, record, "row_too_large", "the row is larger than the local warehouse takes");
 	if (sink->is_upsert && record->operation == OP_ALTER)
 		return record_alter(sink, batch, record, err);
+	if (sink->is_upsert && record->operation == OP_RENAME)
+		return record_rename(sink, batch, record, err);
 	return sink->is_upsert ? record_fold(sink, batch, record, err) : record_log(sink, batch, record, err);
 }
 

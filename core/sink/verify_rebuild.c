@@ -4,7 +4,7 @@
  *
  *   drops    DROPs, with their place in the order of arrival
  *   events   row events, without those that came behind a DROP and are older than it
- *   hidden   what the newest TRUNCATE, or a DROP behind which the table was made
+ *   hidden   what the newest TRUNCATE or RENAME, or a DROP behind which the table was made
  *            again, hides: everything smaller
  *   ranked   each key's events, newest first
  *
@@ -57,7 +57,7 @@ static void add_events(struct text *sql, const struct verify *verify)
 	              "AND d.position > e._weir_position)), "
 	              "hidden(position) AS MATERIALIZED (SELECT max(position) FROM (SELECT _weir_position AS position FROM ");
 	add_log(sql, verify);
-	text_add(sql, " WHERE rowid <= ?1 AND operation = 'TRUNCATE' UNION ALL "
+	text_add(sql, " WHERE rowid <= ?1 AND operation IN ('TRUNCATE', 'RENAME') UNION ALL "
 	              "SELECT position FROM drops WHERE position <= (SELECT max(position) FROM events "
 	              "WHERE operation <> 'DELETE') UNION ALL SELECT x'')), "
 	              "ranked(id, operation, place) AS (SELECT id, operation, row_number() OVER "

@@ -329,6 +329,11 @@ void fills_put(struct debezium *d, struct event *e);
 void ddl_apply(struct debezium *d, struct event *e, struct span ddl);
 /* A record of the filtered message that carries a schema change of e->table; NULL: the batch is full of such. */
 struct record *schema_record(struct debezium *d, struct event *e, enum operation operation);
+/* schema_rename.c: the clauses that rename tables. */
+struct ddl_clause;
+void renames_apply(struct debezium *d, struct event *e, const struct ddl_clause *clauses, struct span database);
+/* Is this change of tableChanges of the table `source`? */
+bool schema_change_is_of(struct event *e, uint32_t change, struct span source);
 /* Takes one name of a tableChanges id, "\"db\".\"table\"", as tables are known: db.table. */
 bool schema_name_take(struct span *rest, struct arena *arena, struct span *out, size_t *out_parts);
 bool is_smt_field(struct span name);
@@ -348,6 +353,8 @@ void table_step(struct table *table, struct span column, const char *change, con
 void table_flush(struct debezium *d, struct event *e);
 /* A table that an earlier event has made known, by its source's names; NULL: none. */
 struct table *table_known(struct debezium *d, struct event *e, struct span db, struct span name);
+/* The same, made if it is new; NULL: it cannot be, or nothing can enter it. */
+struct table *table_named(struct debezium *d, struct event *e, struct span db, struct span name);
 void table_sync(struct table *table);
 bool name_is_fine(struct span name);
 struct span source_name(struct arena *arena, struct span db, struct span schema, struct span table);
@@ -386,6 +393,8 @@ struct row_key {
 	struct span proto;              /* body of the primaryKey message, if wanted */
 };
 void key_tell_type(struct event *e, const struct column *column, const struct bq_type *was);
+/* e->table gets the key of a table whose rows it takes. False: it has another one. */
+bool table_take_key(struct debezium *d, struct event *e, const struct table *from);
 bool key_decide(struct debezium *d, struct event *e, bool has_row);
 bool key_of_row(struct debezium *d, struct event *e, const struct row *row, struct row_key *out); /* row: may be NULL */
 bool key_has_changed(struct debezium *d, struct event *e, const struct row *before, const struct row *after,

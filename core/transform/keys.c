@@ -70,6 +70,24 @@ static bool key_add_members(struct debezium *d, struct event *e)
 	return true;
 }
 
+bool table_take_key(struct debezium *d, struct event *e, const struct table *from)
+{
+	struct table *to = e->table;
+	bool is_same = to->schema.key_count == from->schema.key_count;
+
+	if (!to->schema.key_count && !to->schema.version) {
+		for (size_t i = 0; i < from->schema.key_count; i++) {
+			if (!key_add(d, e, from->columns[from->keys[i]].source_name))
+				return false;
+		}
+		to->schema.notes |= from->schema.notes & NOTE_NO_KEY;
+		return true;
+	}
+	for (size_t i = 0; is_same && i < from->schema.key_count; i++)
+		is_same = span_equal(to->columns[to->keys[i]].source_name, from->columns[from->keys[i]].source_name);
+	return is_same;
+}
+
 /* A column that primaryKey names and nothing has would be the table's key for good: a misspelt name could not be mended. */
 static bool key_is_there(struct debezium *d, struct event *e, struct span name)
 {

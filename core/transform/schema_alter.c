@@ -32,7 +32,7 @@ static uint32_t member_of(const struct json_doc *doc, uint32_t object, const cha
 	return token && json_is(doc, token, kind) ? token : 0;
 }
 
-static bool change_is_of(struct event *e, uint32_t change, struct span source)
+bool schema_change_is_of(struct event *e, uint32_t change, struct span source)
 {
 	uint32_t id = member_of(e->doc, change, "id", JSON_STRING);
 	struct span text, name;
@@ -50,7 +50,7 @@ static uint32_t columns_listed(struct event *e, struct span source)
 	uint32_t changes = e->top[FIELD_TABLE_CHANGES].token, end = e->doc->tokens[changes].next;
 
 	for (uint32_t at = changes + 1; at < end; at = e->doc->tokens[at].next) {
-		uint32_t table = change_is_of(e, at, source) ? member_of(e->doc, at, "table", JSON_OBJECT) : 0;
+		uint32_t table = schema_change_is_of(e, at, source) ? member_of(e->doc, at, "table", JSON_OBJECT) : 0;
 
 		if (table)
 			return member_of(e->doc, table, "columns", JSON_ARRAY);
@@ -373,13 +373,26 @@ static void alter_run(struct altering *a, struct span ddl)
 	record_put(a);
 }
 
-static bool concerns_columns(const struct ddl *ddl)
+static const struct ddl_clause *clause_of_columns(const struct ddl *ddl)
 {
-	for (const struct ddl_clause *c = ddl->clauses; c; c = c->next) {
-		if (c->verb != DDL_OTHER)
-			return true;
+	const struct ddl_clause *c = ddl->clauses;
+
+	while (c && (c->verb == DDL_OTHER || c->verb == DDL_RENAME_TABLE))
+		c = c->next;
+	return c;
+}
+
+/* Where the statement also renames the table, tableChanges has it under its new name. */
+static uint32_t columns_behind(struct event *e, const struct ddl *ddl, struct span database)
+{
+	uint32_t listed = columns_listed(e, e->table->schema.source);
+
+	for (const struct ddl_clause *c = ddl->clauses; c && !listed; c = c->next) {
+		if (c->verb == DDL_RENAME_TABLE)
+			listed = columns_listed(e, source_name(e->batch->arena, c->new_db.len ? c->new_db : database, NOTHING,
+			                                       c->new_name));
 	}
-	return false;
+	return listed;
 }
 
 static void alter_apply(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database, struct span text)
@@ -387,9 +400,9 @@ static void alter_apply(struct debezium *d, struct event *e, const struct ddl *d
 	struct altering a = { .d = d, .e = e, .ddl = ddl };
 
 	e->table = table_known(d, e, ddl->db.len ? ddl->db : database, ddl->table);
-	if (!e->table || !concerns_columns(ddl))
+	if (!e->table || !clause_of_columns(ddl))
 		return;
-	a.listed = columns_listed(e, e->table->schema.source);
+	a.listed = columns_behind(e, ddl, database);
 	a.moves = text_new(RECORD_BYTES_MAX);
 	a.sets = text_new(RECORD_BYTES_MAX);
 	alter_run(&a, text);
@@ -406,7 +419,7 @@ static void unread_tell(struct debezium *d, struct event *e, struct span ddl, co
 	for (uint32_t at = changes + 1; at < end; at = e->doc->tokens[at].next) {
 		for (size_t i = 0; i < d->table_count; i++) {
 			e->table = d->tables[i];
-			if (e->table->is_collided || !change_is_of(e, at, e->table->schema.source))
+			if (e->table->is_collided || !schema_change_is_of(e, at, e->table->schema.source))
 				continue;
 			statement_tell(e, ddl, arena_printf(e->batch->arena, "nothing: %s", why));
 			table_flush(d, e);
@@ -421,10 +434,14 @@ void ddl_apply(struct debezium *d, struct event *e, struct span text)
 	struct ddl ddl;
 
 	value_text(&e->fields[FIELD_DB], e->batch->arena, &database);
-	if (!ddl_read(text, e->batch->arena, &ddl, &why))
+	if (!ddl_read(text, e->batch->arena, &ddl, &why)) {
 		unread_tell(d, e, text, why);
-	else if (ddl.kind == DDL_ALTER_TABLE)
+		ddl.kind = DDL_ELSE;
+	} else if (ddl.kind == DDL_ALTER_TABLE) {
 		alter_apply(d, e, &ddl, database, text);
+	}
+	if (ddl.kind != DDL_ELSE)
+		renames_apply(d, e, ddl.clauses, database);
 	/* A column that could not be made is no fault of the message. */
 	e->message->fate = MESSAGE_FILTERED;
 	e->message->refusal = NULL;

@@ -261,6 +261,16 @@ static bool table_make(struct debezium *d, struct event *e, const struct place_n
 	return true;
 }
 
+struct table *table_named(struct debezium *d, struct event *e, struct span db, struct span name)
+{
+	struct place_name place = { db, NOTHING, name };
+	struct span source = source_name(e->batch->arena, db, NOTHING, name);
+
+	if (!table_lookup(d, source) && !table_make(d, e, &place, source))
+		return NULL;
+	return table_known(d, e, db, name);
+}
+
 static bool place_read(struct event *e, struct place_name *out)
 {
 	struct arena *arena = e->batch->arena;

@@ -72,6 +72,20 @@ def altered():
     return "".join(line + "\n" for line in log.lines[:12] + log.lines[13:] + log.lines[12:13])
 
 
+def renamed():
+    """Two tables take each other's names between their rows."""
+    log = mysql.Log()
+    log.tables["x"] = log.tables["y"] = [("id", "int", False), ("v", "int", True)]
+    for i in range(9):
+        log.insert("x", id=i, v=i)
+        log.insert("y", id=i + 3, v=-i)
+    log.ddl("rename table x to tmp, y to x, tmp to y", "x", also=("y",))
+    for i in range(3, 9):
+        log.update("x", {"id": i, "v": 3 - i}, id=i, v=100 + i)
+        log.row("d", "y", {"id": i, "v": i}, None)
+    return log.text()
+
+
 SCHEMA = {"t": {"primary_key": ["id"], "columns": {"id": {"bigquery": "INT64"}, "name": {"bigquery": "STRING"}, "n": {"bigquery": "INT64"}}}}
 
 
@@ -162,12 +176,19 @@ class Paused(Scenario):
         return super().command(home, words, env)
 
 
-class Altered(Scenario):
-    """All but the last line first, and then that one, which changes the schema behind a later change."""
+class Unruled(Scenario):
+    """No sourceSchema tells the tables."""
 
     def prepare(self, home):
         super().prepare(home)
         home.write("schema.json", "{}")
+
+
+class Altered(Unruled):
+    """All but the last line first, and then that one, which changes the schema behind a later change."""
+
+    def prepare(self, home):
+        super().prepare(home)
         home.write("feed.jsonl", "".join(self.lines.splitlines(True)[:-1]))
 
     def command(self, home, words, env):
@@ -197,6 +218,8 @@ def scenarios():
                commands=(("run",), ("pause", "job", "t"), ("run", "more"), ("resume", "job", "t"), ("run",))),
         Altered("altered", altered(), commands=(("run",), ("run", "more"))),
         Altered("altered upsert", altered(), commands=(("run",), ("run", "more")), replicationMode="upsert", changeLogDataset=None),
+        Unruled("renamed", renamed()),
+        Unruled("renamed upsert", renamed(), replicationMode="upsert", changeLogDataset=None),
         Parked("parked", weir.feed(other, weir.id_key), commands=(("run",), ("run", "apart"))),
     ]
 

@@ -1,7 +1,7 @@
 """A replica made from a changelog by SQL of this file alone: nothing of it is weir's own merge or verification.
 
 What is relied on is what the changelog promises its readers: position and key of a change compare as bytes, the greatest
-position of a key is its row, TRUNCATE and DROP hide what is below them, a column listed as unavailable has the value of the
+position of a key is its row, TRUNCATE, RENAME and DROP hide what is below them, a column listed as unavailable has the value of the
 row's earlier changes, under the old key before a key change, and an ALTER changes every row whose newest change is below it."""
 import base64
 import json
@@ -13,7 +13,7 @@ create temp table moment as select rowid as id, _weir_key as key, _weir_position
     _weir_unavailable as gone, fullRecord as record, primaryKey as name from log where operation in ('INSERT','READ','UPDATE','DELETE');
 create index temp.moment_of on moment(key, place);
 create temp table floor as select coalesce(max(place), x'') as place from (
-    select _weir_position as place from log where operation = 'TRUNCATE'
+    select _weir_position as place from log where operation in ('TRUNCATE', 'RENAME')
     union all select d._weir_position from log d where d.operation = 'DROP'
         and exists (select 1 from moment m where m.op <> 'DELETE' and m.place >= d._weir_position));
 create temp table earlier as select m.id as id, (select p.id from moment p where p.key = coalesce(m.old, m.key) and p.place < m.place

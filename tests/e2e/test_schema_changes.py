@@ -253,3 +253,88 @@ def test_a_schema_change_that_comes_behind_a_later_one():
         for lines in ((row, second), (row, second, last), (row, second, last, first)):
             replicate(home, "".join(line + "\n" for line in lines))
         rows_are(home, "id, c, n", [(1, 1, 4), (2, 2, None)])
+
+
+def test_a_renamed_table_goes_on_under_its_new_name():
+    log = mysql.Log()
+    log.tables["t"] = [ID, ("a", "int", True)]
+    for i in (1, 2, 3):
+        log.insert("t", id=i, a=i)
+    log.ddl("alter table t add b int default 7", "t", [ID, ("a", "int", True), ("b", "int", True)])
+    log.row("d", "t", {"id": 3, "a": 3, "b": 7}, None)
+    log.ddl("RENAME TABLE `shop`.`t` TO `shop`.`u`", "u", log.tables["t"])
+    log.update("u", {"id": 2, "a": 2, "b": 7}, id=2, a=22, b=None)
+    log.insert("u", id=4, a=4, b=4)
+    want = [(1, 1, 7), (2, 22, None), (4, 4, 4)]
+
+    def check(home):
+        rows_are(home, "id, a, b", want, "u")
+        assert step_of(home, "", "shop.u")[1:] == ("renamed from shop.t", "rows carried over")
+        assert step_of(home, "", "shop.t")[1:] == ("renamed to shop.u", "kept readable until it is made again")
+
+    both(log.text(), check)
+    # The old name is used again, and starts empty.
+    log.ddl("create table t (id int primary key, a int)", "t", [ID, ("a", "int", True)], kind="CREATE")
+    log.insert("t", id=9, a=9)
+
+    def again(home):
+        rows_are(home, "id, a, b", want, "u")
+        rows_are(home, "id, a", [(9, 9)], "t")
+
+    both(log.text(), again)
+
+
+def test_two_tables_take_each_others_names():
+    log = mysql.Log()
+    log.tables["x"] = log.tables["y"] = [ID, ("v", "int", True)]
+    for i in (1, 2):
+        log.insert("x", id=i, v=i)
+        log.insert("y", id=i + 1, v=-i)
+    log.ddl("rename table x to tmp, y to x, tmp to y", "x", also=("y",))
+    log.update("x", {"id": 2, "v": -1}, id=2, v=-11)
+    log.insert("y", id=5, v=5)
+
+    def check(home):
+        rows_are(home, "id, v", [(2, -11), (3, -2)], "x")
+        rows_are(home, "id, v", [(1, 1), (2, 2), (5, 5)], "y")
+
+    both(log.text(), check)
+    log.ddl("rename table x to tmp, y to x, tmp to y", "x", also=("y",))
+    log.row("d", "x", {"id": 1, "v": 1}, None)
+
+    def back(home):
+        rows_are(home, "id, v", [(2, 2), (5, 5)], "x")
+        rows_are(home, "id, v", [(2, -11), (3, -2)], "y")
+
+    both(log.text(), back)
+
+
+def test_an_online_schema_change_keeps_the_rows():
+    """A tool fills a table that the job never sees, and gives it the name of the one that it replaces."""
+    log = mysql.Log()
+    log.tables["t"] = [ID, ("a", "int", True)]
+    log.insert("t", id=1, a=1)
+    log.insert("t", id=2, a=2)
+    log.ddl("rename table `shop`.`t` to `shop`.`_t_del`, `shop`.`_t_gho` to `shop`.`t`", "t", [ID, ("a", "int", True), ("b", "int", True, 5)])
+    log.update("t", {"id": 2, "a": 2, "b": 5}, id=2, a=2, b=6)
+    both(log.text(), lambda home: rows_are(home, "id, a, b", [(1, 1, 5), (2, 2, 6)]))
+
+
+def test_alter_table_changes_columns_and_renames():
+    log = mysql.Log()
+    log.tables["t"] = [ID, ("a", "int", True)]
+    log.insert("t", id=1, a=1)
+    log.ddl("alter table t add b int not null default 3, change a c int, rename to u", "u", [ID, ("c", "int", True), ("b", "int", False)])
+    log.insert("u", id=2, c=2, b=2)
+    both(log.text(), lambda home: rows_are(home, "id, c, b", [(1, 1, 3), (2, 2, 2)], "u"))
+
+
+def test_a_table_renamed_to_one_that_the_job_does_not_see():
+    log = mysql.Log()
+    log.tables["t"] = [ID]
+    log.insert("t", id=1)
+    log.ddl("alter table t rename to archive.t_old", "t", lists=False)
+    both(log.text(), lambda home: rows_are(home, "id", [(1,)]))
+    log.ddl("create table t (id int primary key)", "t", [ID], kind="CREATE")
+    log.insert("t", id=2)
+    both(log.text(), lambda home: rows_are(home, "id", [(2,)]))

@@ -1,0 +1,195 @@
+/*
+ * RENAME TABLE: the rows go on under another name. The new name's table gets the
+ * columns and key of the old one and a record that carries its rows over; the old
+ * name's is dropped. Several renames of one statement follow each other, as when
+ * two tables take each other's names.
+ */
+#include "transform/debezium_private.h"
+
+#include "base/clean.h"
+#include "transform/ddl_private.h"
+
+#define SOURCE_BYTES_MAX (4 * NAME_BYTES_MAX)
+#define WORDS_BYTES_MAX 1024
+#define RENAMES_MAX 100 /* each takes two places of the event's one byte */
+
+struct renaming {
+	struct debezium *d;
+	struct event *e;
+	const struct ddl_clause *clause;
+	struct span database;
+	uint8_t ordinal;
+};
+
+static struct span db_of(const struct renaming *r, struct span db)
+{
+	return db.len ? db : r->database;
+}
+
+/* Is the new name in use at the source behind the statement? */
+static bool is_listed(const struct renaming *r, struct span source)
+{
+	struct event *e = r->e;
+	uint32_t changes = e->top[FIELD_TABLE_CHANGES].token, end = e->doc->tokens[changes].next;
+
+	for (uint32_t at = changes + 1; at < end; at = e->doc->tokens[at].next) {
+		if (schema_change_is_of(e, at, source))
+			return true;
+	}
+	return false;
+}
+
+static bool same_table(const struct renaming *r, struct span db, struct span name, struct span other_db, struct span other)
+{
+	return span_equal(name, other) && span_equal(db_of(r, db), db_of(r, other_db));
+}
+
+static bool is_known(const struct renaming *r, struct span db, struct span name)
+{
+	return table_lookup(r->d, source_name(r->e->batch->arena, db_of(r, db), NOTHING, name));
+}
+
+/* An online schema change: a table that this job never sees takes the name, and has the same rows. */
+static bool is_replaced(const struct renaming *r)
+{
+	const struct ddl_clause *c = r->clause;
+
+	for (const struct ddl_clause *other = c->next; other; other = other->next) {
+		if (other->verb == DDL_RENAME_TABLE && same_table(r, c->db, c->name, other->new_db, other->new_name) &&
+		    !is_known(r, other->db, other->name))
+			return true;
+	}
+	return false;
+}
+
+/* A name for the time between two renames of the statement. */
+static bool is_passed_on(const struct renaming *r)
+{
+	const struct ddl_clause *c = r->clause;
+
+	for (const struct ddl_clause *other = c->next; other; other = other->next) {
+		if (other->verb == DDL_RENAME_TABLE && same_table(r, c->new_db, c->new_name, other->db, other->name))
+			return true;
+	}
+	return false;
+}
+
+static void tell(struct renaming *r, struct table *table, const char *change, struct span other, const char *did)
+{
+	OWNED(text) words = text_new(WORDS_BYTES_MAX + NAME_BYTES_MAX);
+
+	text_add(words, change);
+	text_add_span(words, other);
+	r->e->table = table;
+	table_step(table, NOTHING, words->at, did);
+	table_change(table, change, other);
+}
+
+/* Columns and key of a table that gets rows of another. NULL: it can; else why not. */
+static const char *columns_take(struct renaming *r, const struct table *from, struct table *to)
+{
+	struct event *e = r->e;
+
+	e->table = to;
+	for (size_t i = 0; i < from->schema.count; i++) {
+		const struct column *column = &from->columns[i];
+		int at = column_find(to, column->source_name);
+
+		if (at < 0 && to->schema.version && r->d->options->schema_changes != SCHEMA_ADD)
+			continue;
+		if (at < 0)
+			at = column_expect(r->d, e, column->source_name, &column->type);
+		else if (column_may_change(r->d, to, at))
+			column_widen(e, at, &column->type, !to->columns[at].is_wide && !column->is_wide);
+		if (at < 0)
+			return "nothing, its columns cannot be made";
+		to->columns[at].is_wide |= column->is_wide;
+		to->columns[at].is_provisional &= column->is_provisional || !span_equal(to->columns[at].source_name, column->source_name);
+	}
+	return table_take_key(r->d, e, from) ? NULL : "nothing, its rows have another key";
+}
+
+/* Every record of the statement has a place of its own. */
+static struct record *record_put(struct renaming *r, struct table *table, enum operation operation)
+{
+	struct record *record;
+	struct position position = r->e->position;
+
+	r->e->table = table;
+	record = schema_record(r->d, r->e, operation);
+	if (!record)
+		return NULL;
+	position.ordinal = r->ordinal++;
+	position_pack(&position, record->position);
+	return record;
+}
+
+static void rows_carry(struct renaming *r, struct table *from, struct table *to)
+{
+	OWNED(text) json = text_new(SOURCE_BYTES_MAX + 64);
+	struct record *record = record_put(r, to, OP_RENAME);
+
+	if (!record)
+		return;
+	text_add(json, "{\"from\":");
+	json_quote(json, from->schema.source);
+	text_add_char(json, '}');
+	record->full_record = arena_copy(r->e->batch->arena, text_span(json));
+	if (r->d->wants_proto)
+		record->proto = record_proto(r->e, record, NULL, NULL);
+}
+
+static void old_drop(struct renaming *r, struct table *from, struct span to)
+{
+	tell(r, from, "renamed to ", to, "kept readable until it is made again");
+	struct record *record = record_put(r, from, OP_DROP);
+
+	if (record && r->d->wants_proto)
+		record->proto = record_proto(r->e, record, NULL, NULL);
+}
+
+static void rename_apply(struct renaming *r)
+{
+	const struct ddl_clause *c = r->clause;
+	struct arena *arena = r->e->batch->arena;
+	struct table *from = table_known(r->d, r->e, db_of(r, c->db), c->name), *to;
+	struct span source = source_name(arena, db_of(r, c->new_db), NOTHING, c->new_name);
+	const char *why;
+
+	if (!from)
+		return;
+	if (is_replaced(r)) {
+		tell(r, from, "replaced, was renamed to ", source, "rows kept: a table that this job does not see took its name");
+		return;
+	}
+	if (!is_listed(r, source) && !is_known(r, c->new_db, c->new_name) && !is_passed_on(r)) {
+		old_drop(r, from, source);
+		return;
+	}
+	to = table_named(r->d, r->e, db_of(r, c->new_db), c->new_name);
+	why = to ? columns_take(r, from, to) : "nothing, the new name cannot be used";
+	if (why) {
+		tell(r, from, "renamed to ", source, why);
+		table_flush(r->d, r->e);
+		return;
+	}
+	tell(r, to, "renamed from ", from->schema.source, "rows carried over");
+	rows_carry(r, from, to);
+	old_drop(r, from, source);
+}
+
+void renames_apply(struct debezium *d, struct event *e, const struct ddl_clause *clauses, struct span database)
+{
+	struct renaming r = { .d = d, .e = e, .database = database };
+
+	/* Place 0 is that of the statement's other changes. */
+	r.ordinal = 1;
+	for (const struct ddl_clause *c = clauses; c && r.ordinal < 2 * RENAMES_MAX; c = c->next) {
+		if (c->verb != DDL_RENAME_TABLE)
+			continue;
+		r.clause = c;
+		rename_apply(&r);
+		if (e->table)
+			table_flush(d, e);
+	}
+}
