@@ -22,7 +22,8 @@ static const char schema[] =
 	"\"debezium\":{\"type\":\"bytes\",\"name\":\"org.apache.kafka.connect.data.Decimal\",\"parameters\":{\"scale\":\"2\"}}},"
 	"\"d\":{\"debezium\":{\"type\":\"int32\",\"name\":\"io.debezium.time.Date\"}}}}}";
 
-static struct transform *open_job(struct job_options *options, uint8_t choice)
+/* What an earlier run has seen of the source's logs: the first key, for it may be damaged too. */
+static struct transform *open_job(struct job_options *options, uint8_t choice, struct span logs)
 {
 	char path[] = "/tmp/weir-fuzz-event-XXXXXX";
 	struct error err;
@@ -38,7 +39,8 @@ static struct transform *open_job(struct job_options *options, uint8_t choice)
 		close(file);
 		options->source_schema = path;
 	}
-	struct transform_setup setup = { options, NULL, 0, choice & 32, choice & 64 };
+	struct transform_setup setup = { .options = options, .logs = choice & 128 ? logs : SPAN(""), .wants_proto = choice & 32,
+		.wants_json = choice & 64 };
 	struct transform *transform = transform_debezium.open(&setup, &err);
 
 	if (choice & 1)
@@ -93,11 +95,12 @@ static bool message_take(struct span *rest, struct span *out_key, struct span *o
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct job_options options = { 0 };
-	struct span rest = { (const char *)data + 1, size ? size - 1 : 0 }, key, body;
+	struct span rest = { (const char *)data + 1, size ? size - 1 : 0 }, first = rest, key = SPAN(""), body;
 
 	if (!size)
 		return 0;
-	struct transform *transform = open_job(&options, data[0]);
+	message_take(&first, &key, &body);
+	struct transform *transform = open_job(&options, data[0], key);
 	struct batch *batch = batch_new();
 
 	for (size_t i = 0; i < MESSAGES_MAX && message_take(&rest, &key, &body); i++) {
@@ -115,6 +118,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		message->attr_count = 0;
 		check(batch, message);
 	}
+	transform->ops->finish(transform, batch);
+	transform->ops->close(transform);
+	transform = open_job(&options, 128, batch->end.logs);
 	transform->ops->close(transform);
 	batch_free(batch);
 	return 0;
