@@ -210,8 +210,10 @@ void json_walk(struct json_reader *reader, const struct json_known *known, void 
 
 	r.stride = r.at;
 	r.marks = json_stride_marks(r.at, r.end);
-	if (is_behind)
+	if (is_behind) { /* a trail may have filled the room up to here, and a name comes */
+		ensure_room(&r);
 		goes_on = read_behind(&r);
+	}
 	while (goes_on) {
 		enum first first = first_byte(&r);
 

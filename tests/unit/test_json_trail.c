@@ -213,6 +213,33 @@ static void a_known_block_is_not_looked_into(void **state)
 	json_trail_free(trail);
 }
 
+/* An array makes the count even, so that the members after it can fill the tokens' room to its end. */
+static void members_write(char *out, size_t size, int count, const char *last)
+{
+	size_t len = (size_t)snprintf(out, size, "{\"a\":[1]");
+
+	for (int i = 0; i < count; i++)
+		len += (size_t)snprintf(out + len, size - len, ",\"m%d\":%d", i, i);
+	snprintf(out + len, size - len, ",\"%s\":1,\"end\":\"%s\"}", last, "a text that is longer than four blocks of bytes, so that "
+	         "the members are followed to the last one, which is a new one behind those that are known, and then some more bytes");
+}
+
+static void a_trail_that_ends_where_the_room_does_is_left_in_time(void **state)
+{
+	char known[8192], other[8192];
+
+	(void)state;
+	for (int count = 100; count < 150; count++) {
+		struct json_trail *trail = json_trail_new();
+
+		members_write(known, sizeof(known), count, "known");
+		members_write(other, sizeof(other), count, "other");
+		trail_of(trail, known);
+		check_same(trail, span_of(other));
+		json_trail_free(trail);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +247,7 @@ int main(void)
 		cmocka_unit_test(a_text_that_leaves_the_trail_is_read_as_without),
 		cmocka_unit_test(texts_of_one_make_have_one_number),
 		cmocka_unit_test(names_that_never_come_again_do_no_harm),
+		cmocka_unit_test(a_trail_that_ends_where_the_room_does_is_left_in_time),
 		cmocka_unit_test(a_known_block_is_not_looked_into),
 	};
 
