@@ -6,6 +6,7 @@ leaving changes out. Cells are those of `kinds`."""
 import json
 from decimal import Decimal
 
+import ddl
 import sources
 import kinds
 from kinds import Cell, KINDS, plain
@@ -32,7 +33,7 @@ class Table:
         self.is_full = not history.connector.has_gone or not self.key or rng.random() < 0.4
         self.rows = {}
         self.made = 0
-        self.widened = set()
+        self.widened, self.required = set(), set()
 
     def key_kind(self, rng, column, history):
         if history.form == "bare" or not self.key:
@@ -59,6 +60,8 @@ class History:
         self.has_gone = has_gone and self.connector.has_gone
         # ExtractNewRecordState drops a truncate.
         self.has_truncates = has_truncates and self.connector.has_truncates and not self.is_flattened
+        # ExtractNewRecordState lets schema changes pass; weir then does not know whose they are.
+        self.has_ddl = self.connector.has_ddl and not self.is_flattened and rng.random() < 0.7
         self.tombstones = rng.random() < 0.5
         self.file_names_types = rng.random() < 0.5
         self.changes, self.place, self.count = [], [1, 100, 0], 0
@@ -71,8 +74,8 @@ class History:
     def random_kind(self, rng):
         return rng.choice(list(BARE) if self.form == "bare" else self.connector.kinds)
 
-    def value(self, rng, kind):
-        if rng.random() < 0.15:
+    def value(self, rng, kind, is_required=False):
+        if rng.random() < 0.15 and not is_required:
             return None
         return BARE[kind](rng) if self.form == "bare" else KINDS[kind].make(rng)
 
@@ -97,7 +100,7 @@ class History:
                              "gone": list(gone), "place": list(self.place), "types": dict(table.columns), "order": self.count, "alter": alter})
 
     def fresh_row(self, rng, table):
-        row = {c: self.key_value(rng, kind) if c in table.key else self.value(rng, kind) for c, kind in table.columns.items()}
+        row = {c: self.key_value(rng, kind) if c in table.key else self.value(rng, kind, c in table.required) for c, kind in table.columns.items()}
         if not table.key:
             table.made += 1
             row["id"] = plain(table.made)  # two equal rows without a key cannot be told apart
@@ -117,7 +120,7 @@ class History:
         if self.has_truncates and dice < 0.05:
             table.rows.clear()
             return self.add("t", table)
-        if dice < 0.15 and not self.is_document:
+        if dice < (0.3 if self.has_ddl else 0.15) and not self.is_document:
             self.alter(rng, table)
             self.advance(rng)
         if not table.rows or rng.random() < 0.4:
@@ -136,24 +139,37 @@ class History:
 
     def alter(self, rng, table):
         """One schema change. Without a message of it the reader sees only how the rows are from then on."""
-        how = rng.choice(("add", "add", "widen", "widen", "drop", "reorder"))
-        free = [c for c in table.columns if c not in table.key and c not in ("id", "big")]
-        change = None
+        free = [c for c in table.columns if c not in table.key and c not in ("id", "big") and (not self.has_ddl or ddl.knows(table.columns[c]))]
+        change = self.alter_of(rng, table, rng.choice(("add", "add", "widen", "widen", "drop", "reorder", "rename")), free)
+        if not change:
+            return
+        if change.get("is_required"):
+            table.required.add(change["column"])
+        apply_alter(table.columns, table.rows, change)
+        self.add("alter", table, alter=change)
+
+    def alter_of(self, rng, table, how, free):
+        column, name = rng.choice(free) if free else None, "c%d" % (100 + self.count)
         if how == "add" and len(table.columns) < COLUMNS_MAX and self.form != "file":
-            change = {"how": "add", "column": "c%d" % (100 + self.count), "kind": self.random_kind(rng)}
-        elif how == "widen" and free:
-            column = rng.choice(free)
+            kind = self.random_kind(rng)
+            if not self.has_ddl:
+                return {"how": "add", "column": name, "kind": kind}
+            return ddl.add(rng, table, name, kind) if ddl.knows(kind) else None
+        if how == "widen" and free:
             # Once a column: what text 5 has after being 5.0 for a while depends on when each was read.
-            wider = self.wider(table.columns[column]) if column not in table.widened else ()
+            wider = [k for k in self.wider(table.columns[column]) if not self.has_ddl or ddl.knows(k)]
+            if not wider or column in table.widened:
+                return None
             table.widened.add(column)
-            change = {"how": "widen", "column": column, "from": table.columns[column], "kind": rng.choice(wider)} if wider else None
-        elif how == "drop" and len(free) > 1:
-            change = {"how": "drop", "column": rng.choice(free)}
-        elif how == "reorder":
-            change = {"how": "reorder", "order": rng.sample(list(table.columns), len(table.columns))}
-        if change:
-            apply_alter(table.columns, table.rows, change)
-            self.add("alter", table, alter=change)
+            kind = rng.choice(wider)
+            return ddl.widen(rng, table, column, kind) if self.has_ddl else {"how": "widen", "column": column, "from": table.columns[column], "kind": kind}
+        if how == "drop" and len(free) > 1:
+            return ddl.drop(rng, table, column) if self.has_ddl else {"how": "drop", "column": column}
+        if how == "rename" and free and self.has_ddl and self.form != "file":
+            table.widened.update({name} if column in table.widened else ())
+            table.required.update({name} if column in table.required else ())
+            return ddl.rename(rng, table, column, name)
+        return {"how": "reorder", "order": rng.sample(list(table.columns), len(table.columns))} if how == "reorder" else None
 
     def wider(self, kind):
         if self.form == "bare":
@@ -165,7 +181,7 @@ class History:
         row = dict(old)
         for c, kind in table.columns.items():
             if c not in (table.key or ["id"]) and rng.random() < 0.5:
-                row[c] = self.value(rng, kind)
+                row[c] = self.value(rng, kind, c in table.required)
         gone = []
         if self.has_gone and "big" in row and row["big"] == old["big"] and row["big"] is not None and rng.random() < 0.8:
             gone = ["big"]
@@ -210,7 +226,13 @@ def apply_alter(columns, rows, change):
     if change["how"] == "add":
         columns[column] = change["kind"]
         for row in rows.values():
-            row[column] = None
+            row[column] = change.get("fill")
+    elif change["how"] == "rename":
+        renamed = {change["name"] if c == column else c: kind for c, kind in columns.items()}
+        columns.clear()
+        columns.update(renamed)
+        for row in rows.values():
+            row[change["name"]] = row.pop(column, None)
     elif change["how"] == "drop":
         columns.pop(column, None)
         for row in rows.values():

@@ -1,6 +1,7 @@
 """A history's changes as the lines of a feed: envelopes or flattened rows, with and without schema blocks, keys, tombstones."""
 import json
 
+import ddl
 import sources
 from kinds import KINDS
 
@@ -22,7 +23,7 @@ def field_of(name, kind, is_optional):
 
 
 def fields_of(table, types):
-    return [field_of(c, kind, c not in table.key) for c, kind in types.items()]
+    return [field_of(c, kind, c not in table.key and c not in table.required) for c, kind in types.items()]
 
 
 def plain_field(name, value):
@@ -103,7 +104,8 @@ def render(history, change):
     """[(line, is a row or table event)]"""
     table, op, row, old = history.tables[change["table"]], change["op"], change["row"], change["old"]
     if op == "alter":
-        return []
+        sql = change["alter"].get("sql")
+        return [(ddl.message(sources.source_of(history.connector, change, table), table, change, history.form == "blocks"), False)] if sql else []
     shown = wires(row, change["gone"])
     if op in ("t", "c", "r"):
         return [(message(history, change, op, None, shown, row), True)]

@@ -48,5 +48,6 @@ def report(case, name, seed):
     feed = "".join(line + "\n" for line, _ in small.lines())
     only = "WEIR_CONNECTOR=%s " % os.environ["WEIR_CONNECTOR"] if "WEIR_CONNECTOR" in os.environ else ""
     schema = "\nthe schema file:\n" + histories.file_of_types(small.history) if small.history.form == "file" else ""
-    return "history %s\n%sWEIR_SEED=%d WEIR_HISTORIES=1 WEIR_BUILD=%s python3 tests/e2e/run.py -k %s\n%s\n%s, the smallest feed:\n%s%s%s" % (
-        seed, only, seed, os.path.relpath(weir.BUILD, weir.ROOT), name, play(case), small, feed, play(small), schema)
+    command = "%sWEIR_SEED=%d WEIR_HISTORIES=1 WEIR_BUILD=%s python3 tests/e2e/run.py -k %s" % (only, seed, os.path.relpath(weir.BUILD, weir.ROOT), name)
+    # What counts stands last: a long feed is cut at its beginning.
+    return "history %s, %s, the smallest feed:\n%s%s%s\nat first: %s\nagain: %s" % (seed, small, feed, play(small), schema, play(case), command)

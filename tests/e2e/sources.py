@@ -8,7 +8,7 @@ from collections import namedtuple
 SIMPLE = ("bool", "int16", "int32", "int64", "double", "string", "decimal_10_2", "decimal_38_9", "date", "stamp_us", "bytes")
 PG = SIMPLE + ("float", "decimal_50_20", "decimal_76_38", "decimal_100_50", "decimal_any", "time_us", "time_ms", "zoned", "json", "xml", "uuid", "enum",
                "ints", "texts", "point", "interval", "duration", "iso_date", "iso_time", "iso_stamp", "stamp_ms", "stamp_ns", "time_ns")
-BINLOG = SIMPLE + ("float", "uint64", "decimal_50_20", "decimal_76_38", "time_us", "zoned", "json", "enum", "set", "year", "stamp_ms", "point", "iso_date")
+BINLOG = SIMPLE + ("float", "uint64", "decimal_50_20", "decimal_76_38", "time_us", "zoned", "json", "enum", "set", "year", "stamp_ms", "point")
 
 # name; kinds of its columns; place(place, change): members of `source`; shown: those that a flattened row carries; database: the
 # members that say where a table is; sub_orders: may two changes share a position and differ in `row` alone; has_gone: leaves out
