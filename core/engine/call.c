@@ -46,6 +46,7 @@ static bool run_command_of(struct call *call, int id, struct error *err)
 	if (!journal_act_begin(call, command, err))
 		return false;
 	is_fine = run_functions[id](call, err);
+	atomic_fetch_add(&call->engine->acts, 1);
 	if (strncmp(command->call, "dlq_", 4) == 0)
 		atomic_fetch_add(&call->engine->dlq_acts, 1);
 	journal_act_end(call, command, is_fine, err);

@@ -95,6 +95,7 @@ bool engine_open(struct engine *engine, const struct home *home, struct error *e
 	/* In the middle of a second, so that a late tick still falls into its own. */
 	engine->ticked_ms = engine->started_ms - engine->started_ms % TICK_MS - TICK_MS / 2;
 	events_open(engine);
+	shown_open(engine);
 	if (home_make(home, err) && take_lock(engine, err) && access_open(engine, err) && listen_socket(engine, err) &&
 	    access_share(engine, err) && watch_signals(engine, err)) {
 		records_open(engine);
@@ -123,6 +124,7 @@ bool engine_close(struct engine *engine)
 		return false;
 	/* A call that was under way may have begun one more; its thread wakes us with its last breath. */
 	jobs_close(engine);
+	shown_close(engine);
 	records_close(engine);
 	close_fd(engine->signal_fd);
 	close_fd(engine->wake_fd);
@@ -220,6 +222,8 @@ static void tick(struct engine *engine, int64_t now_ms)
 	engine->ticked_ms = now_ms - engine->ticked_ms < 2 * TICK_MS ? engine->ticked_ms + TICK_MS : now_ms;
 	metrics_tick(engine, now_ms);
 	log_tick(engine->log, now_ms);
+	if (events_want_states(engine))
+		shown_want(engine);
 	events_tick(engine, now_ms);
 }
 

@@ -30,6 +30,20 @@ struct job_told {
 	bool waits;
 };
 
+/* What its files said of its tables when they were last looked at (shown.c), and after which signs that was. */
+struct shown_signs {
+	uint64_t run_number, dead_lettered, parked;
+	unsigned acts;
+	int replay_phase;
+	bool is_running;
+};
+struct job_shown {
+	enum job_state tables; /* the worst of them; STATE_OK also while nothing is known */
+	struct shown_signs signs;
+	int64_t looked_ms;
+	bool is_known;
+};
+
 /* A job that runs, or has run in this engine: one thread (the writer), which makes the others. */
 struct job {
 	struct job *next;
@@ -51,6 +65,7 @@ struct job {
 	bool has_run;                /* it got as far as reading */
 
 	struct job_told told;        /* under engine->lock */
+	struct job_shown shown;      /* under engine->lock */
 
 	struct job_metrics *metrics; /* under engine->lock; NULL until something flows */
 };
@@ -64,6 +79,7 @@ struct event_lines;
 struct taken_name;
 
 struct journal;
+struct shown;
 struct log;
 struct replay_view;
 struct replay_wish;
@@ -82,6 +98,8 @@ struct engine {
 	struct journal *journal;    /* the same */
 	struct event_lines *lines;  /* for topics that are made of lines; any thread's */
 	atomic_uint dlq_acts;       /* acts on dead letters since the start */
+	atomic_uint acts;           /* acts of any kind */
+	struct shown *shown;        /* its thread (shown.c) */
 	int64_t ticked_ms, started_ms;
 	struct settings settings;                /* config.json, as it was when the engine started */
 	struct option_problems setting_warnings;
@@ -195,6 +213,14 @@ bool events_wanted(struct engine *engine, enum topic_id topic);
 void events_tick(struct engine *engine, int64_t now_ms);
 
 /*
+ * Tables' states for the topics (shown.c): looked for once a second while somebody has subscribed to jobs. The control thread's.
+ */
+void shown_open(struct engine *engine);
+void shown_want(struct engine *engine);
+void shown_close(struct engine *engine);
+bool events_want_states(const struct engine *engine); /* events.c */
+
+/*
  * Metrics (metrics.c).
  */
 /* Once a second, for the jobs that run. */
@@ -269,6 +295,8 @@ struct job_standing {
 	bool is_replay;       /* it runs for a replay alone: to acts it is in the state that was kept */
 };
 void job_standing(struct engine *engine, const char *name, struct job_standing *out);
+/* Its own, while it runs. */
+enum job_state job_running_state(const struct job *job, const struct progress_view *view);
 /* Keeps a state for the time when the job does not run. */
 bool job_keep_state(const struct home *home, const char *name, enum job_state state, const char *code,
                     const char *sentence, struct error *err);

@@ -62,6 +62,17 @@ static void send_events(struct session *session, int64_t now_ms, bool at_once)
 	}
 }
 
+bool events_want_states(const struct engine *engine)
+{
+	for (const struct session *session = engine->sessions; session; session = session->next) {
+		for (size_t i = 0; i < session->subscription_count; i++) {
+			if (session->subscriptions[i].topic == TOPIC_jobs || session->subscriptions[i].topic == TOPIC_job)
+				return true;
+		}
+	}
+	return false;
+}
+
 void events_tick(struct engine *engine, int64_t now_ms)
 {
 	for (struct session *session = engine->sessions; session; session = session->next)

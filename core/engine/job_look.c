@@ -135,6 +135,13 @@ void job_kept_standing(const struct home *home, const char *name, struct job_sta
 	out->state = state_named(state);
 }
 
+enum job_state job_running_state(const struct job *job, const struct progress_view *view)
+{
+	if (atomic_load(&job->wish) == RUN_DRAIN)
+		return STATE_DRAINING;
+	return view->state == STATE_STOPPED ? STATE_OK : progress_state_shown(view);
+}
+
 void job_standing(struct engine *engine, const char *name, struct job_standing *out)
 {
 	struct job *job = job_find_running(engine, name);
@@ -150,9 +157,7 @@ void job_standing(struct engine *engine, const char *name, struct job_standing *
 	progress = job_progress(job);
 	progress_look(progress, &view);
 	progress_free(progress);
-	out->state = view.state == STATE_STOPPED ? STATE_OK : progress_state_shown(&view);
-	if (atomic_load(&job->wish) == RUN_DRAIN)
-		out->state = STATE_DRAINING;
+	out->state = job_running_state(job, &view);
 	snprintf(out->code, sizeof(out->code), "%s", view.code);
 	snprintf(out->sentence, sizeof(out->sentence), "%s", view.sentence);
 }

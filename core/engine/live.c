@@ -19,17 +19,18 @@ struct job *live_find(struct engine *engine, const char *name)
 	return NULL;
 }
 
+enum job_state live_own_state(const struct job *job, const struct progress_view *view)
+{
+	if (job->is_running)
+		return job_running_state(job, view);
+	if (job->failure.kind != ERROR_NONE)
+		return STATE_NEEDS_YOU;
+	return atomic_load(&job->wish) == RUN_PAUSE ? STATE_PAUSED : STATE_STOPPED;
+}
+
 enum job_state live_state(const struct job *job, const struct progress_view *view)
 {
-	int wish = atomic_load(&job->wish);
-
-	if (!job->is_running && job->failure.kind != ERROR_NONE)
-		return STATE_NEEDS_YOU;
-	if (!job->is_running)
-		return wish == RUN_PAUSE ? STATE_PAUSED : STATE_STOPPED;
-	if (wish == RUN_DRAIN || wish == RUN_PAUSE || wish == RUN_STOP)
-		return STATE_DRAINING;
-	return view->state == STATE_STOPPED ? STATE_OK : progress_state_shown(view);
+	return job_shown_state(live_own_state(job, view), job->shown.tables);
 }
 
 static json_t *rounded(double number)
@@ -37,12 +38,19 @@ static json_t *rounded(double number)
 	return json_real(round(number * 10) / 10);
 }
 
+/* What flows has a rate; batches, merges and tries are single things, counted by the minute. */
+static bool has_rate(const struct metric *metric)
+{
+	return metric->kind == COUNTER && metric->kept != NOT_KEPT &&
+	       (strcmp(metric->unit, "messages") == 0 || strcmp(metric->unit, "rows") == 0 || strcmp(metric->unit, "bytes") == 0);
+}
+
 json_t *live_rates(const struct job *job)
 {
 	json_t *rates = json_object();
 
 	for (int i = 0; i < METRICS; i++) {
-		if (metric_table[i].kind == COUNTER && metric_table[i].kept != NOT_KEPT)
+		if (has_rate(&metric_table[i]))
 			json_object_set_new(rates, metric_table[i].id,
 			                    rounded(job->is_running ? metrics_rate(job->metrics, (enum metric_id)i) : 0));
 	}
@@ -184,8 +192,9 @@ json_t *live_short(const struct job *job)
 	json_t *object;
 
 	progress_look(job->progress, &view);
-	object = json_pack("{s:s, s:s, s:s, s:s, s:b}", "job", job->options->name, "state",
-	                   progress_state_name(live_state(job, &view)), "code",
+	object = json_pack("{s:s, s:s, s:s, s:s, s:s, s:b}", "job", job->options->name, "state",
+	                   progress_state_name(live_state(job, &view)), "own_state",
+	                   progress_state_name(live_own_state(job, &view)), "code",
 	                   job->is_running ? view.code : job->failure.code, "sentence",
 	                   job->is_running ? view.sentence : job->failure.message, "running", job->is_running);
 	json_object_set_new(object, "since", time_json(view.since_us));

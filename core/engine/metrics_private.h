@@ -91,6 +91,8 @@ void metrics_sample(struct job *job, int64_t now_ms, int64_t now_us);
 /*
  * What a running job shows, as JSON (live.c); new references.
  */
+enum job_state live_own_state(const struct job *job, const struct progress_view *view);
+/* What it shows: the worst of its own and its tables' (shown.c). */
 enum job_state live_state(const struct job *job, const struct progress_view *view);
 json_t *live_rates(const struct job *job);
 json_t *live_latencies(const struct job *job);

@@ -238,19 +238,28 @@ static enum job_state state_of(const json_t *object)
 	return STATE_STOPPED;
 }
 
-enum job_state result_shown_state(const json_t *line)
+enum job_state result_tables_state(const json_t *line)
 {
-	enum job_state worst = state_of(line);
+	enum job_state worst = STATE_OK;
 	size_t i;
 	json_t *table;
 
 	json_array_foreach(json_object_get(line, "tables"), i, table) {
 		enum job_state state = state_of(table);
 
-		if (state < worst && state != STATE_OK)
-			worst = state;
+		worst = state < worst ? state : worst;
 	}
 	return worst;
+}
+
+enum job_state job_shown_state(enum job_state own, enum job_state tables)
+{
+	return tables != STATE_OK && tables < own ? tables : own;
+}
+
+enum job_state result_shown_state(const json_t *line)
+{
+	return job_shown_state(state_of(line), result_tables_state(line));
 }
 
 static json_t *job_notes(const struct run_facts *facts)

@@ -28,8 +28,10 @@ void files_close(struct job_files *files);
 const struct ledger *files_ledger(const struct job_files *files, size_t table);
 const struct table_schema *files_schema(const struct job_files *files, size_t table); /* NULL: none */
 
-/* The state that a job shows everywhere: the worst of its own ("state" of its line) and of its tables' ("tables"). A table
- * that is ok makes no stopped job ok. */
+/* The state that a job shows everywhere: the worst of its own and of its tables'. A table that is ok makes no stopped job
+ * ok. Of a line: "state" and "tables". */
+enum job_state job_shown_state(enum job_state own, enum job_state tables);
+enum job_state result_tables_state(const json_t *line);
 enum job_state result_shown_state(const json_t *line);
 
 /* "DATASET.TABLE", or "-". */

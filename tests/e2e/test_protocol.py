@@ -120,6 +120,35 @@ def test_hello_call_subscribe_events_sync_unsubscribe():
         s.close()
 
 
+def test_topics_show_the_state_that_status_shows():
+    """The worst of the job's own and its tables', also when a table comes to need somebody, is paused, or is well again."""
+    with weir.Home() as home:
+        feed = followed(home)
+        s = Socat(home)
+        s.fine("subscribe", topics=["jobs", "job:shop"])
+
+        def both(state, own):
+            s.events.clear()
+            for topic, job in (("jobs", lambda e: e["jobs"][0]), ("job:shop", lambda e: e["job"])):
+                s.event(topic, lambda e: (job(e)["state"], job(e)["own_state"]) == (state, own))
+            shown = s.fine("status")[0]
+            assert (shown["state"], shown["own_state"]) == (state, own), shown
+
+        s.event("jobs", lambda e: e["jobs"][0]["state"] == "ok" and e["jobs"][0]["written"] == 10)
+        append(feed, BAD)
+        both("needs you", "ok")
+        assert home.run("dlq", "discard", "--group", "1", "--confirm", "1", "--why", "of the test").code == 0
+        both("ok", "ok")
+        assert home.run("pause", "shop", "t").code == 0
+        both("paused", "ok")
+        assert home.run("resume", "shop", "t").code == 0
+        both("ok", "ok")
+        append(feed, BAD)
+        assert home.run("drain", "shop").code == 0
+        both("needs you", "stopped")
+        s.close()
+
+
 def test_nothing_new_no_event():
     with weir.Home() as home:
         followed(home)
