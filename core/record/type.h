@@ -127,6 +127,8 @@ bool source_type_read(const struct json_doc *doc, uint32_t node, struct arena *a
  * "weir.Any" reads what the JSON kind and the column say (a number in DATE is days; in other times nobody tells
  * its unit); "base64", "base64-url-safe" and "hex" are encodings of BYTES in text. */
 bool source_type_named(const char *name, struct source_type *out);
+/* BigQuery's times have microseconds: does this one have digits below, which are cut? */
+bool source_time_is_cut(const struct source_type *from, const struct json_doc *doc, uint32_t token);
 const char *source_type_name(const struct source_type *type);
 /* A decimal of which the source names no precision: any number of digits may come. */
 bool source_type_is_open_decimal(const struct source_type *type);

@@ -77,16 +77,53 @@ static enum convert_result read_scaled(struct reading *r, uint32_t token, enum b
 	return reading_time(r, kind, time_clamp(kind, &out->number));
 }
 
+/* ".1234567Z": a digit behind the sixth that is not 0. */
+static bool has_seventh_digit(struct span text)
+{
+	const char *point = text.len ? memchr(text.at, '.', text.len) : NULL;
+	const char *end = text.at + text.len;
+
+	for (const char *at = point ? point + 1 : end; at < end && *at >= '0' && *at <= '9'; at++) {
+		if (at > point + 6 && *at != '0')
+			return true;
+	}
+	return false;
+}
+
+bool source_time_is_cut(const struct source_type *from, const struct json_doc *doc, uint32_t token)
+{
+	enum bq_kind kind = from->row->kind;
+	int64_t number;
+
+	if (from->row->is_array || (kind != BQ_TIME && kind != BQ_DATETIME && kind != BQ_TIMESTAMP))
+		return false;
+	if (json_is(doc, token, JSON_STRING))
+		return has_seventh_digit(json_raw(doc, token));
+	return from->row->unit > 1000000 && json_is(doc, token, JSON_NUMBER) && json_int64(doc, token, &number) &&
+	       number % (from->row->unit / 1000000);
+}
+
+/* All nanoseconds of it, where the owner chose INT64. */
+static enum convert_result read_as_written(struct reading *r, uint32_t token, struct cell *out)
+{
+	r->got = (struct bq_type){ .kind = BQ_INT64 };
+	return read_int(r, token, out);
+}
+
 enum convert_result read_clock(struct reading *r, uint32_t token, struct cell *out)
 {
 	/* MySQL's TIME is a duration; a column for it may be INTERVAL. */
 	if (r->to->kind == BQ_INTERVAL && !r->to->is_array)
 		return read_duration(r, token, out);
+	if (r->to->kind == BQ_INT64 && !r->to->is_array)
+		return read_as_written(r, token, out);
 	return read_scaled(r, token, BQ_TIME, out);
 }
 
 enum convert_result read_stamp(struct reading *r, uint32_t token, struct cell *out)
 {
+	if (r->to->kind == BQ_INT64 && !r->to->is_array)
+		return read_as_written(r, token, out);
 	return read_scaled(r, token, BQ_DATETIME, out);
 }
 

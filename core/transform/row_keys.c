@@ -60,6 +60,19 @@ uint32_t key_member(const struct json_doc *doc, uint32_t object, struct arena *a
 	return found;
 }
 
+/* Two keys that differ by nanoseconds would be one: refused, as a key outside the column's range is. */
+static bool key_is_whole(struct event *e, uint16_t column, const struct source_type *from, const struct json_doc *doc,
+                         uint32_t token)
+{
+	const struct column *c = &e->table->columns[column];
+
+	if (!from || c->type.kind == BQ_INT64 || !source_time_is_cut(from, doc, token))
+		return true;
+	return REFUSE_MAP(e, "timestamp_out_of_range", c->name, NOTHING, "key column %.*s has digits below a microsecond, which "
+	                  "would be cut: two keys could become one; columnTypes INT64 keeps the number of a NanoTimestamp",
+	                  SPAN_ARG(c->name));
+}
+
 static bool key_cell_of_json(struct debezium *d, struct event *e, const struct json_doc *doc, uint32_t object,
                              uint16_t column, struct cell *out)
 {
@@ -71,7 +84,9 @@ static bool key_cell_of_json(struct debezium *d, struct event *e, const struct j
 	*out = (struct cell){ .kind = CELL_ABSENT };
 	if (!token)
 		return true;
-	return cell_read(d, e, column, more->is_encoded || !field ? more->from : &field->type, doc, token, out);
+	const struct source_type *from = more->is_encoded || !field ? more->from : &field->type;
+
+	return key_is_whole(e, column, from, doc, token) && cell_read(d, e, column, from, doc, token, out);
 }
 
 static bool key_cell_of_row(struct debezium *d, struct event *e, const struct row *row, size_t k, struct cell *out)
@@ -81,11 +96,15 @@ static bool key_cell_of_row(struct debezium *d, struct event *e, const struct ro
 	*out = (struct cell){ .kind = CELL_ABSENT };
 	if (member < 0)
 		return true;
+	const struct source_type *from = row->shape->members[member].from;
+
+	if (!key_is_whole(e, e->table->keys[k], from, row->doc, row->tokens[member]))
+		return false;
 	if (row->is_converted) {
 		*out = row->cells[member];
 		return true;
 	}
-	return cell_read(d, e, e->table->keys[k], row->shape->members[member].from, row->doc, row->tokens[member], out);
+	return cell_read(d, e, e->table->keys[k], from, row->doc, row->tokens[member], out);
 }
 
 static bool cell_is_real(const struct cell *cell)

@@ -182,6 +182,15 @@ def test_a_value_with_two_spellings_is_one_key():
     check("spellings", changes, want, union(queries), columnTypes=types)
 
 
+def test_a_key_that_would_lose_digits_is_refused():
+    """BigQuery's times have microseconds: two keys that differ by less would be one row."""
+    nanos, zoned = {"type": "int64", "name": "io.debezium.time.NanoTimestamp"}, {"type": "string", "name": "io.debezium.time.ZonedTimestamp"}
+    stamps = written(1001, 1002, 2000, types=nanos, table="a") + written("2024-01-01T00:00:00.1234567Z", "2024-01-01T00:00:00.1234560Z", types=zoned, table="b")
+    want = [("a", "1970-01-01T00:00:00.000002", 2), ("b", "2024-01-01 00:00:00.123456+00", 1)]
+    check("cut", stamps, want, union("select '%s', id, v from %s" % (t, t) for t in "ab"), expect=1, rounds=1, letters=["timestamp_out_of_range"] * 3)
+    check("as numbers", written(1001, 1002, types=nanos), [(1001, 0), (1002, 1)], ROWS, columnTypes={"t.id": "INT64"})
+
+
 def test_rows_without_a_key_are_each_told_once():
     """Two equal rows of one transaction are two where its order is told; where it is not, they may be one, and the table says so."""
     def inserted(lsn, order=None):
