@@ -95,6 +95,26 @@ def test_an_echo_takes_one_round_trip():
             assert 2 * DELAY_S <= took < 2 * DELAY_S + WORK_S, (keys, took)
 
 
+def test_a_terminal_that_answers_late_is_told_of_and_spared():
+    """It is asked more than once: a machine that was busy at the first time is no slow link."""
+    with console.broken_shop() as home, SlowLink(home) as link:
+        for _ in range(3):
+            link.until(b"\033[6n")
+            link.send(b"\033[1;1R")
+        link.until(b"the terminal answers after ")
+        link.send(b":charts scroll\r")
+        link.until(b"charts move on")
+        link.send(b":charts sideways\r")
+        link.until(b"usage: charts scroll|sweep")
+        # What a key asks for comes at once all the same.
+        link.send(b"gt")
+        link.until(b"worst first", deadline_s=2 * DELAY_S + WORK_S)
+    with console.broken_shop() as home, console.console(home) as t:
+        t.sync()
+        t.press(": m e s s a g e s Enter")
+        assert not any("answers after" in line for line in t.picture().lines), t.picture().lines
+
+
 def test_keys_in_pieces_over_a_slow_link_do_not_leave():
     """An arrow whose bytes come one by one, a few milliseconds apart, is an arrow; leaving would end the program."""
     with console.broken_shop() as home, SlowLink(home) as link:

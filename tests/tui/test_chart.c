@@ -76,6 +76,29 @@ static void a_sweep_writes_over_its_oldest(void **state)
 	expect(1, 6, CHART_ASCII, &chart, "##\n", NULL);
 }
 
+/* A piece stands in its column until the sweep comes round again. */
+static void pieces_of_a_ring_stay_where_they_are(void **state)
+{
+	double before[5], after[5];
+	double values[10];
+	size_t was = 0, now;
+
+	(void)state;
+	for (uint64_t newest = 9; newest < 60; newest += 2) { /* a piece is two values */
+		for (uint64_t i = 0; i < 10; i++)
+			values[i] = (double)((newest - 9 + i) / 2);
+		chart_pieces(values, 10, newest, after, 5);
+		now = chart_ring(after, 5, 10, newest);
+		assert_true(after[now] == (double)(newest / 2));
+		for (size_t i = 0; newest > 9 && i < 5; i++)
+			assert_true(i == now || after[i] == before[i]);
+		assert_true(newest == 9 || now == (was + 1) % 5);
+		memcpy(before, after, sizeof(before));
+		was = now;
+	}
+	assert_int_equal(chart_ring(after, 0, 0, 0), 0);
+}
+
 static void wild_samples_stay_in_the_picture(void **state)
 {
 	static const double wild[] = { INFINITY, NAN, 1e300, -7, 5e-324 };
@@ -200,6 +223,7 @@ int main(void)
 		cmocka_unit_test(gaps_zeros_and_little_ones_differ),
 		cmocka_unit_test(the_newest_sample_stands_right),
 		cmocka_unit_test(a_sweep_writes_over_its_oldest),
+		cmocka_unit_test(pieces_of_a_ring_stay_where_they_are),
 		cmocka_unit_test(wild_samples_stay_in_the_picture),
 		cmocka_unit_test(the_scale_grows_at_once_and_shrinks_late),
 		cmocka_unit_test(pieces_are_means),

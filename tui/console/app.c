@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "console/console_private.h"
 #include "console/files.h"
-#include "options/settings.h"
 #include "view/totals.h"
 #include "widget/chart.h"
 
@@ -20,7 +19,6 @@
 #define READ_BYTES 4096
 #define TICK_MS 1000
 #define NOTE_BYTES 4096
-#define ESC_MS_FAR 100
 
 /*
  * What views ask (console.h).
@@ -65,6 +63,11 @@ int console_range_s(const struct console *console)
 	return console->range_s;
 }
 
+bool console_is_far(const struct console *console)
+{
+	return console->is_far;
+}
+
 bool console_is_wide(const struct console *console)
 {
 	return console->is_wide;
@@ -85,53 +88,6 @@ bool console_is_blind(const struct console *console)
 enum role console_role(const struct console *console, enum role role)
 {
 	return console_is_blind(console) && role == ROLE_text ? ROLE_dim : role;
-}
-
-static void message_add(struct console *console, bool is_error, const char *text)
-{
-	struct message *message = &console->messages[console->message_count++ % MESSAGES_KEPT];
-
-	OWNED(text) clean = text_new(MESSAGE_BYTES * 8);
-
-	clean_text(clean, span_of(text)); /* it may quote what a stranger wrote */
-	message->us = console->now_us;
-	message->is_error = is_error;
-	snprintf(message->text, sizeof(message->text), "%s", clean->at);
-	console->says = true;
-	console->is_dirty = true;
-}
-
-void console_say(struct console *console, const char *format, ...)
-{
-	char text[MESSAGE_BYTES];
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(text, sizeof(text), format, values);
-	va_end(values);
-	message_add(console, false, text);
-}
-
-void console_complain(struct console *console, const struct error *err)
-{
-	char text[MESSAGE_BYTES];
-
-	snprintf(text, sizeof(text), "%s: %.*s", err->code, MESSAGE_BYTES - 64, err->message);
-	message_add(console, true, text);
-}
-
-size_t console_message_count(const struct console *console)
-{
-	return console->message_count < MESSAGES_KEPT ? console->message_count : MESSAGES_KEPT;
-}
-
-const char *console_message(const struct console *console, size_t newest, int64_t *out_us, bool *out_is_error)
-{
-	const struct message *message = &console->messages[(console->message_count - 1 - newest) % MESSAGES_KEPT];
-
-	*out_us = message->us;
-	*out_is_error = message->is_error;
-	return message->text;
 }
 
 /*
@@ -179,21 +135,6 @@ static void sync_step(struct console *console)
 	term_send(console->term, span_make(answer, (size_t)len));
 }
 
-/* Parts of a key come further apart on a link that is far: the wait for what follows an Esc grows with it, within bounds
- * that a hand does not feel. */
-void console_heard(struct console *console, struct span report)
-{
-	int esc_ms = INPUT_ESC_MS;
-
-	if (!console->term)
-		return;
-	term_heard(console->term, report, console->now_ms);
-	if (console->has_esc_ms || term_round_trip_ms(console->term) < 0)
-		return;
-	esc_ms = term_round_trip_ms(console->term) / 4;
-	input_set_esc_ms(console->input, esc_ms < INPUT_ESC_MS ? INPUT_ESC_MS : esc_ms > ESC_MS_FAR ? ESC_MS_FAR : esc_ms);
-}
-
 static void reach_step(struct console *console)
 {
 	struct reach reach = model_reach(console->model);
@@ -230,8 +171,10 @@ static void take_keys(struct console *console)
 {
 	struct key_event event;
 
-	while (!console->is_ending && input_next(console->input, console->now_ms, &event))
+	while (!console->is_ending && input_next(console->input, console->now_ms, &event)) {
+		console->keyed_ms = console->now_ms;
 		keys_take(console, &event);
+	}
 }
 
 static void take_signals(struct console *console)
@@ -268,7 +211,7 @@ static void wait_for_work(struct console *console, bool *out_has_keys)
 	wait = sooner(wait, model_due, console->now_ms);
 	wait = sooner(wait, input_due_ms(console->input), console->now_ms);
 	if (console->is_dirty)
-		wait = sooner(wait, console->drawn_ms + FRAME_MS, console->now_ms);
+		wait = sooner(wait, link_frame_ms(console), console->now_ms);
 	poll(fds, MODEL_FDS + 2, (int)wait);
 	*out_has_keys = fds[0].revents;
 	console->now_ms = clock_mono_ms();
@@ -293,7 +236,7 @@ static void loop(struct console *console)
 		console->is_dirty |= console->now_us / 1000000 != second;
 		second = console->now_us / 1000000;
 		ahead_step(console);
-		if (console->is_dirty && (has_keys || console->has_token || console->is_arriving || console->now_ms >= console->drawn_ms + FRAME_MS))
+		if (console->is_dirty && (has_keys || console->has_token || console->is_arriving || console->now_ms >= link_frame_ms(console)))
 			draw(console);
 		sync_step(console);
 	}
@@ -309,25 +252,6 @@ static void notes_say(struct console *console, const char *notes)
 		if (*notes != '\n')
 			console_say(console, "%.*s", (int)strcspn(notes, "\n"), notes);
 	}
-}
-
-/* Who may not read the settings' file learns the engine's name with its greeting; his own wishes are flags. */
-static void settings_take(struct console *console)
-{
-	struct option_problems warnings = { 0 };
-	struct settings settings = { 0 };
-	struct error ignored = { 0 };
-	char host[SETTING_NAME_BYTES];
-	bool is_read = settings_load(console->home, &settings, &warnings, &ignored);
-	int esc_ms = console->wishes->escape_ms ? console->wishes->escape_ms : settings.escape_ms;
-
-	snprintf(console->name, sizeof(console->name), "%s", settings_engine_name(&settings, host));
-	console->has_esc_ms = esc_ms > 0;
-	if (console->has_esc_ms)
-		input_set_esc_ms(console->input, esc_ms);
-	option_problems_free(&warnings);
-	if (is_read)
-		settings_release(&settings);
 }
 
 static bool console_begin(struct console *console, struct error *err)
@@ -346,7 +270,7 @@ static bool console_begin(struct console *console, struct error *err)
 	console->input = input_new();
 	console->prompt = prompt_new(console->home->state);
 	console->model = model_new(console->home, console->wishes->is_read_only);
-	settings_take(console);
+	link_settings(console);
 	notes_say(console, notes->at);
 	return console_go(console, "overview", "") &&
 	       (!console->wishes->place || console_go(console, console->wishes->place, ""));

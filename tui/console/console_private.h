@@ -11,7 +11,6 @@
 #define MESSAGES_KEPT 200
 #define MESSAGE_BYTES 512
 #define KEYS_AHEAD_MOST 32
-#define FRAME_MS 100 /* at least between two frames that no key asked for */
 
 struct message {
 	int64_t us;
@@ -81,6 +80,9 @@ struct console {
 	bool is_dirty, is_ending;
 	char token[SYNC_TOKEN_BYTES];   /* to be answered when all is drawn */
 	bool has_token, sync_asked;
+	bool is_far;                    /* the terminal answers late: fewer frames, charts that sweep */
+	bool has_charts;                /* somebody has chosen how charts move */
+	int64_t keyed_ms;               /* the last key */
 	bool has_esc_ms;                /* somebody has chosen it: it is not measured */
 	bool is_told_to_end;            /* by a signal */
 	int resizes;
@@ -95,8 +97,10 @@ void frame_clock(const struct console *console, int64_t us, bool with_seconds, s
 void frame_age(int64_t ms, struct text *out);
 void frame_hints(struct console *console, struct text *out);
 
-/* app.c: an answer of the terminal */
+/* link.c: an answer of the terminal; the settings of a console that begins; when the next frame may come that no key asked for */
 void console_heard(struct console *console, struct span report);
+void link_settings(struct console *console);
+int64_t link_frame_ms(const struct console *console);
 
 /* keys.c */
 void keys_take(struct console *console, const struct key_event *event);

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "console/console_private.h"
 #include "console/files.h"
+#include "widget/chart.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -59,6 +60,13 @@ static void line_range(struct console *console, const char *word)
 			console->range_s = ranges[i].seconds;
 	}
 	console_say(console, "charts show the last %s", word);
+}
+
+static void line_charts(struct console *console, const char *word)
+{
+	console->has_charts = true;
+	charts_set_sweep(strcmp(word, "sweep") == 0);
+	console_say(console, charts_sweep() ? "charts write over their oldest; now is at the gap" : "charts move on; now is at the right");
 }
 
 /* One that cannot be read leaves the colours as they are; of one with mistakes the rest is taken. */

@@ -18,7 +18,8 @@ struct terminal {
 	int pairs[ROLES];
 	attr_t attributes[ROLES];
 	int64_t asked_ms;     /* when it was asked where its cursor stands; 0: never */
-	int round_trip_ms;    /* -1: not answered yet */
+	int times_asked, quickest_ms;
+	int round_trip_ms;    /* -1: not known yet */
 	int stderr_before, stderr_kept;
 };
 

@@ -112,7 +112,8 @@ bool term_copy(struct terminal *term, struct span text);
 void term_send(struct terminal *term, struct span bytes);
 /* Takes an answer of the terminal (KEY_REPORT_) to what it was asked at the start. */
 void term_heard(struct terminal *term, struct span report, int64_t now_ms);
-/* How long the terminal's first answer took; -1: there was none yet, or never will be. */
+/* How long the terminal takes to answer; -1: it has not yet, or never will. Over TERM_FAR_MS the link is a slow one. */
+#define TERM_FAR_MS 250
 int term_round_trip_ms(const struct terminal *term);
 /* Is an answer still likely to come? Who leaves before it would find it on his command line. */
 bool term_owes_answer(const struct terminal *term, int64_t now_ms);

@@ -20,6 +20,7 @@ int64_t console_now_ms(const struct console *console);     /* mono; the same dur
 int64_t console_now_us(const struct console *console);     /* wall */
 bool console_is_local(const struct console *console);      /* `T` */
 int console_cols(const struct console *console);            /* of the screen */
+bool console_is_far(const struct console *console);        /* a slow link: no preview panes */
 bool console_is_wide(const struct console *console);       /* `w` */
 #define CHART_RANGE_S 600
 int console_range_s(const struct console *console);          /* `:range`: how long a time charts show */

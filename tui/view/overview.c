@@ -409,7 +409,7 @@ static void overview_draw(struct view *view, struct area area)
 		draw_format(list, list.rows - 1, 2, ROLE_dim, "(%zu ok table%s folded: z unfolds)", overview->folded,
 		            overview->folded == 1 ? "" : "s");
 	rest = area_part(area, head + rows, 0, area.rows - head - rows, area.cols);
-	if (area.canvas->cols >= PREVIEW_COLS && area.canvas->rows >= PREVIEW_ROWS)
+	if (area.canvas->cols >= PREVIEW_COLS && area.canvas->rows >= PREVIEW_ROWS && !console_is_far(view->console))
 		preview = draw_preview(view, selected(view), rest);
 	journal_draw(view->console, "", troubled_job(overview), JOURNAL_LINES, area_part(rest, preview, 0, rest.rows - preview, rest.cols));
 }

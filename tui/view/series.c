@@ -99,14 +99,20 @@ void series_draw(const struct series *series, const char *name, struct area area
 {
 	size_t want = chart_samples(area.cols);
 	double *pieces = pieces_of(series, name, want);
-	struct chart chart = { .samples = pieces, .count = want, .role = role, .ceiling = ceiling };
+	struct chart chart = { .samples = pieces, .count = want, .role = role, .ceiling = ceiling, .is_sweep = charts_sweep() };
 
+	if (chart.is_sweep)
+		chart.now = chart_ring(pieces, want, series->count, series->newest);
 	chart_draw(area, &chart);
 	free(pieces);
 }
 
 void series_axis(const struct series_range *range, struct area area, int row)
 {
+	if (charts_sweep()) {
+		draw_format(area, row, 0, ROLE_chart_axis, "%s; now is at the gap", range->name);
+		return;
+	}
 	draw_text(area, row, 0, ROLE_chart_axis, range->axis[0]);
 	draw_text(area, row, area.cols / 2 - 1, ROLE_chart_axis, range->axis[1]);
 	draw_text(area, row, area.cols - NOW_COLS + 1, ROLE_chart_axis, "now");

@@ -6,10 +6,13 @@
  */
 #include "widget/chart.h"
 
+#include "base/arena.h"
 #include "term/cells.h"
 #include "term/term.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define CEILING_MOST 1e18
 #define GAP (-1)
@@ -68,6 +71,13 @@ static double piece_of(const double *values, size_t count, uint64_t oldest, uint
 	return from < to ? mean_of(values + (from - oldest), (size_t)(to - from)) : CHART_GAP;
 }
 
+/* Which piece the newest value lies in, counted from the clock's own zero. */
+static uint64_t newest_piece(size_t want, size_t count, uint64_t newest)
+{
+	newest = newest + 1 < count ? count - 1 : newest;
+	return ((newest + 1) * want - 1) / count;
+}
+
 void chart_pieces(const double *values, size_t count, uint64_t newest, double *out, size_t want)
 {
 	uint64_t oldest, first;
@@ -79,9 +89,33 @@ void chart_pieces(const double *values, size_t count, uint64_t newest, double *o
 	newest = newest + 1 < count ? count - 1 : newest;
 	oldest = newest + 1 - count;
 	/* The piece in which the newest lies is the last; pieces are counted from the clock's own zero. */
-	first = ((newest + 1) * want - 1) / count + 1 - want;
+	first = newest_piece(want, count, newest) + 1 - want;
 	for (size_t i = 0; i < want; i++)
 		out[i] = piece_of(values, count, oldest, (first + i) * count / want, (first + i + 1) * count / want);
+}
+
+size_t chart_ring(double *pieces, size_t want, size_t count, uint64_t newest)
+{
+	double *ring = memory_alloc((want + 1) * sizeof(*ring));
+	uint64_t last = count && want ? newest_piece(want, count, newest) : 0;
+
+	for (size_t i = 0; i < want; i++)
+		ring[(last + 1 + i) % want] = pieces[i];
+	memcpy(pieces, ring, want * sizeof(*ring));
+	free(ring);
+	return want ? (size_t)(last % want) : 0;
+}
+
+static bool sweeps;
+
+void charts_set_sweep(bool is_sweep)
+{
+	sweeps = is_sweep;
+}
+
+bool charts_sweep(void)
+{
+	return sweeps;
 }
 
 /* Sweep: what stands right of the newest sample, to the end of the next column, is about to be written over. */

@@ -28,6 +28,12 @@ size_t chart_samples(int cols);
 /* Means of `count` values into `want` pieces; a piece without samples is a gap. `newest` numbers the last value on a clock
  * that counts values: where pieces begin depends on it alone, so a picture moves once a piece and not once a value. */
 void chart_pieces(const double *values, size_t count, uint64_t newest, double *out, size_t want);
+/* The same pieces as they lie in a ring, for a sweep: each stays in its column until it is written over. Gives where the newest
+ * is. */
+size_t chart_ring(double *pieces, size_t want, size_t count, uint64_t newest);
+/* Whether the charts of this session sweep: on a slow link a picture that scrolls is the dearest thing on the screen. */
+void charts_set_sweep(bool is_sweep);
+bool charts_sweep(void);
 /* Fills the area; a value above zero has at least the lowest dot. */
 void chart_draw(struct area area, const struct chart *chart);
 /* "4,566", "4.1 MB/s", "6.0k", "7m34s", "0.4s", "12 ms": as the screens write them. `out` gets text added. */
