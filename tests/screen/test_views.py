@@ -224,9 +224,11 @@ def test_numbers_of_dead_letters():
                 steps(t, "Enter")
                 first = expected[0]
                 letters = [x for x in json_lines(home, "dlq", "list", "--job", first["job"], "--group", str(first["group"]))]
-                found = columns(t.picture().lines, "ID", "TRIES", "BYTES")
-                seen = compare(found, letters, {"ID": "id", "TRIES": "attempts", "BYTES": "bytes"})
-                assert seen == {"ID": len(letters), "TRIES": len(letters), "BYTES": len(letters)}, seen
+                # On the narrowest screen bytes and tries have left: their value stays longer.
+                shown = {"ID": "id", "TRIES": "attempts", "BYTES": "bytes"} if cols >= 80 else {"ID": "id"}
+                found = columns(t.picture().lines, *shown)
+                seen = compare(found, letters, shown)
+                assert seen == {head: len(letters) for head in shown}, seen
 
 
 def test_facts_of_a_letter():

@@ -142,7 +142,7 @@ def test_all_that_match_are_marked_and_named_by_their_groups():
             t.press("Space")
             t.row("all are marked; U takes the marks away")
             t.press("a")
-            t.row("acts on 1499 marked letters, in 2 groups")
+            t.row("acts on 1,499 marked letters in 2 groups")
             t.press("X")
             t.row("discard 1499 dead letters")
             t.row("Type the count (1499)")

@@ -186,8 +186,7 @@ static void title_of(const struct subjects *on, char *out, size_t room)
 	const struct subject *first = &on->subject[0];
 
 	if (on->letters)
-		snprintf(out, room, "acts on %lld %s letters, in %zu group%s", (long long)on->letters,
-		         on->how == CHOSEN_MARKED ? "marked" : "filtered", on->count, on->count == 1 ? "" : "s");
+		letters_text(on, "acts on ", out, room);
 	else if (on->gone)
 		snprintf(out, room, "acts on %zu marked; %zu more are not in the list now", on->count, on->gone);
 	else if (on->how != CHOSEN_ONE)

@@ -3,6 +3,7 @@
 #include "base/clean.h"
 #include "view/acts_table.h"
 #include "view/box.h"
+#include "widget/chart.h"
 
 #include <stdlib.h>
 
@@ -92,6 +93,17 @@ static bool lines_make(const struct menu_act *act, const struct subjects *on, st
 	return true;
 }
 
+void letters_text(const struct subjects *on, const char *before, char *out, size_t room)
+{
+	OWNED(text) text = text_new(LINE_BYTES);
+
+	text_add(text, before);
+	number_text(on->letters, text);
+	text_add_format(text, " %s letters in %zu group%s", on->how == CHOSEN_FILTERED ? "filtered" : "marked", on->count,
+	                on->count == 1 ? "" : "s");
+	snprintf(out, room, "%s", text->at);
+}
+
 /* "pause 3 tables", "replay 12 filtered groups": the label without a noun that the count brings anyway. */
 static void title_make(const struct menu_act *act, const struct subjects *on, size_t count, char *out, size_t room)
 {
@@ -99,8 +111,8 @@ static void title_make(const struct menu_act *act, const struct subjects *on, si
 	size_t label = strlen(act->label), len = strlen(noun);
 
 	if (on->letters) {
-		snprintf(out, room, "%s: %lld %s letters in %zu group%s", act->label, (long long)on->letters,
-		         on->how == CHOSEN_FILTERED ? "filtered" : "marked", on->count, on->count == 1 ? "" : "s");
+		snprintf(out, room, "%s: ", act->label);
+		letters_text(on, out, out, room);
 		return;
 	}
 

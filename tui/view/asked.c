@@ -42,6 +42,12 @@ static uint64_t asked_bits(const struct asked *asked)
 	return group_bits(asked) | bit_of(asked, "state");
 }
 
+static const bool are_open[] = {
+#define LETTER_STATE(id, word, urgency, is_open, needs_you, is_over) is_open,
+#include "base/letter_states.def"
+#undef LETTER_STATE
+};
+
 /* A group or a word of a state as a row of the list, of which only these fields are looked at. */
 struct trial {
 	const struct asked *asked;
@@ -257,13 +263,30 @@ void asked_topics(const struct asked *asked, char *out, size_t room)
  * Subjects
  */
 
+/* Acts are on open letters alone: the other states need not be said, and none if all that are open are meant. */
+static void open_states(const struct asked *asked, char *out, size_t room)
+{
+	OWNED(text) words = text_new(room);
+	uint64_t bit = bit_of(asked, "state");
+	size_t count = 0, open = 0;
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+		open += are_open[i];
+		if (!are_open[i] || !holds(asked, NULL, states[i], bit))
+			continue;
+		text_add_format(words, "%s%s", count ? "," : "", states[i]);
+		count++;
+	}
+	snprintf(out, room, "%s", count == open ? "" : words->at);
+}
+
 static void subject_make(const struct asked *asked, const json_t *group, struct subject *out)
 {
 	snprintf(out->job, sizeof(out->job), "%s", member_text(group, "job"));
 	snprintf(out->table, sizeof(out->table), "%s", member_text(group, "table"));
 	snprintf(out->code, sizeof(out->code), "%s", member_text(group, "code"));
 	snprintf(out->state, sizeof(out->state), "%s", member_text(group, "state"));
-	snprintf(out->states, sizeof(out->states), "%s", asked->states);
+	open_states(asked, out->states, sizeof(out->states));
 	out->group = member_int(group, "group");
 	out->count = member_int(group, "open");
 	out->first = member_int(group, "sample");

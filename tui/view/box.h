@@ -48,6 +48,8 @@ struct menu_act;
 
 /* The menu of acts for what is chosen (acts_box.c); `on` has one at least and is the menu's then. */
 void box_acts_open(struct console *console, const struct subjects *on);
+/* "acts on 4,896 marked letters in 2 groups", behind what comes before it. */
+void letters_text(const struct subjects *on, const char *before, char *out, size_t room);
 /* One question for all of them (acts_many.c). */
 void box_many_open(struct console *console, const struct menu_act *act, const struct subjects *on);
 /* The question before a lossy act (confirm_box.c). */

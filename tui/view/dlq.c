@@ -14,7 +14,6 @@
 
 #define LINE_BYTES 4096
 #define NEW_NAMED 5
-#define LIST_ROWS 6 /* that a full pane leaves to the list, if there are so many */
 
 struct dlq {
 	struct rows *rows;
@@ -79,16 +78,17 @@ static void draw_nothing(struct view *view, struct area area)
 	                                            "asking the engine ..."));
 }
 
+/* Two samples, one, or the steps alone: the list keeps so many rows above them, if it has them. */
 static int pane_rows(const struct dlq *dlq, const json_t *group, int rows)
 {
-	static const int sizes[] = { DLQ_PANE_ROWS + DLQ_SAMPLE_ROWS, DLQ_PANE_ROWS };
-	int list = rows_count(dlq->rows) < LIST_ROWS ? (int)rows_count(dlq->rows) + 1 : LIST_ROWS;
+	static const struct { int pane, list; } sizes[] = { { DLQ_PANE_ROWS + DLQ_SAMPLE_ROWS, 11 }, { DLQ_PANE_ROWS, 6 } };
+	int list = (int)rows_count(dlq->rows) + 1;
 
 	if (!group)
 		return 0;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-		if (rows >= sizes[i] + list)
-			return sizes[i];
+		if (rows >= sizes[i].pane + (list < sizes[i].list ? list : sizes[i].list))
+			return sizes[i].pane;
 	}
 	return rows >= DLQ_STEPS_ROWS + 4 ? DLQ_STEPS_ROWS : 0;
 }

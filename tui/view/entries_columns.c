@@ -11,12 +11,12 @@ enum column { ID, COMMIT, FIRST, KEY, STATE, TRIES, BYTES, NEWER, VALUE, REASON,
 static const struct list_column columns[ENTRIES_COLUMNS] = {
 	[ID] = { "ID", "id", 8, 1, 0, 0, false, 'i' },
 	[COMMIT] = { "COMMIT", NULL, 8, -1, 5, 0, false, 'c' },
-	[FIRST] = { "RECEIVED", NULL, 8, -1, 3, 110, false, 'f' },
+	[FIRST] = { "RECEIVED", NULL, 8, -1, 2, 110, false, 'f' },
 	[KEY] = { "KEY", "key", 12, -1, 0, 0, false, 'k' },
 	[STATE] = { "STATE", "state", 12, -1, 6, 0, false, 's' },
-	[TRIES] = { "TRIES", "tries", 5, 1, 7, 0, false, 't' },
-	[BYTES] = { "BYTES", "bytes", 6, 1, 8, 0, false, 'b' },
-	[NEWER] = { "NEWER", "newer", 5, -1, 2, 120, false, 'n' },
+	[TRIES] = { "TRIES", "tries", 5, 1, 4, 0, false, 't' },
+	[BYTES] = { "BYTES", "bytes", 6, 1, 3, 0, false, 'b' },
+	[NEWER] = { "NEWER", "newer", 5, -1, 1, 120, false, 'n' },
 	[VALUE] = { "VALUE", "value", 12, -1, 0, 0, true, 'v' },
 	[REASON] = { "REASON", "code", 18, -1, 4, HIDDEN, false, 'r' },
 	[TABLE] = { "TABLE", "table", 18, -1, 1, HIDDEN, false, 'a' },
@@ -38,9 +38,11 @@ void entries_columns(bool is_of_group, bool is_of_job, struct list_column out[EN
 	out[VALUE].wide = 110;
 	out[KEY].is_flex = true;
 	out[REASON].wide = out[TABLE].wide = 0;
-	out[TABLE].leave = 3;
+	out[TABLE].leave = 9;
+	out[REASON].leave = 10;
+	out[TABLE].width = 14;
 	out[JOB].wide = is_of_job ? HIDDEN : 0;
-	out[JOB].leave = 9;
+	out[JOB].leave = 11;
 }
 
 /* What the error points at is named by it: "phone" says more than "value". */

@@ -32,9 +32,9 @@ static void why_source(struct view *view, const json_t *shown, struct lines *lin
 	line_add(lines, "first here", first->at);
 	if (*member_text(shown, "commit"))
 		console_moment(view->console, member_text(shown, "commit"), committed);
-	if (*member_text(shown, "position"))
-		text_add_format(committed, "%sat %s", committed->len ? ", " : "", member_text(shown, "position"));
-	line_add(lines, "commit", committed->at);
+	if (committed->len && *member_text(shown, "position"))
+		text_add_format(committed, ", at %s", member_text(shown, "position"));
+	line_add(lines, committed->len ? "commit" : "position", committed->len ? committed->at : member_text(shown, "position"));
 	line_add(lines, "ordering key", member_text(shown, "ordering_key"));
 	line_add(lines, "table", member_text(shown, "table"));
 	line_add(lines, "key", member_text(shown, "key"));
@@ -85,8 +85,11 @@ void letter_why(struct view *view, const json_t *shown, struct area area)
 	lines_add(lines, ROLE_error, " %s   stage %s   state %s", member_text(shown, "code"), member_text(shown, "stage"),
 	          member_text(shown, "state"));
 	lines_paragraph(lines, ROLE_text, 1, member_text(shown, "message"));
-	line_add(lines, "column", member_text(shown, "column"));
-	line_add(lines, "path", member_text(shown, "path"));
+	if (*member_text(shown, "column") && *member_text(shown, "path"))
+		lines_add(lines, ROLE_text, " %-14s %s, path %s", "column", member_text(shown, "column"), member_text(shown, "path"));
+	else
+		line_add(lines, *member_text(shown, "path") ? "path" : "column",
+		         *member_text(shown, "path") ? member_text(shown, "path") : member_text(shown, "column"));
 	if (member_bool(shown, "newer"))
 		lines_add(lines, ROLE_warn, " the replica has a newer row for this key: a replay has no effect");
 	why_source(view, shown, lines);
