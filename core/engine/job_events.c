@@ -106,7 +106,13 @@ void job_tell_state(void *context)
 /* Notes stand with their tables for good; they are no event of the journal, and in the log they come once. */
 static bool is_note(const char *code)
 {
-	return strcmp(code, "dlq_group") != 0 && strcmp(code, "schema_changed") != 0 && strcmp(code, "more_events") != 0;
+	static const char *const events[] = { "dlq_group", "schema_changed", "more_events", "replica_lost" };
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		if (strcmp(code, events[i]) == 0)
+			return false;
+	}
+	return true;
 }
 
 void job_tell_event(void *context, const char *table, const char *code, const char *sentence)
