@@ -33,7 +33,7 @@ class Table:
         self.is_full = not history.connector.has_gone or not self.key or rng.random() < 0.4
         self.rows = {}
         self.made = 0
-        self.widened, self.required = set(), set()
+        self.widened, self.required, self.defaults = set(), set(), {}
 
     def key_kind(self, rng, column, history):
         if history.form == "bare" or not self.key:
@@ -153,7 +153,7 @@ class History:
         if how == "add" and len(table.columns) < COLUMNS_MAX and self.form != "file":
             kind = self.random_kind(rng)
             if not self.has_ddl:
-                return {"how": "add", "column": name, "kind": kind}
+                return dict({"how": "add", "column": name, "kind": kind}, **self.default_of(rng, table, name, kind))
             return ddl.add(rng, table, name, kind) if ddl.knows(kind) else None
         if how == "widen" and free:
             # Once a column: what text 5 has after being 5.0 for a while depends on when each was read.
@@ -170,6 +170,13 @@ class History:
             table.required.update({name} if column in table.required else ())
             return ddl.rename(rng, table, column, name)
         return {"how": "reorder", "order": rng.sample(list(table.columns), len(table.columns))} if how == "reorder" else None
+
+    def default_of(self, rng, table, column, kind):
+        """Where no message tells of the change, the schema block has the default that older rows got."""
+        if self.form != "blocks" or self.connector.has_ddl or not ddl.knows(kind) or not ddl.TYPES[kind].default or rng.random() < 0.5:
+            return {}
+        table.defaults[column] = ddl.TYPES[kind].default
+        return {"fill": table.defaults[column]}
 
     def wider(self, kind):
         if self.form == "bare":

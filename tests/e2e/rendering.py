@@ -23,7 +23,8 @@ def field_of(name, kind, is_optional):
 
 
 def fields_of(table, types):
-    return [field_of(c, kind, c not in table.key and c not in table.required) for c, kind in types.items()]
+    return [dict(field_of(c, kind, c not in table.key and c not in table.required), **({"default": table.defaults[c].wire} if c in table.defaults else {}))
+            for c, kind in types.items()]
 
 
 def plain_field(name, value):
