@@ -90,7 +90,7 @@ struct record {
 	struct span key;              /* _weir_key; empty: table event */
 	struct span old_key;          /* _weir_key of the row before a key change, or empty */
 	struct span full_record;      /* JSON text of the row; empty: DELETE, TRUNCATE, DROP. ALTER: what becomes of rows with
-	                                 smaller positions, by columns' names: {"move":{"old":"new"},"set":{"c":value},
+	                                 smaller positions, by columns' names: {"move":{"old":"new"},"cast":{"c":type},"set":{"c":value},
 	                                 "fill":{"c":value}}, in this order; "fill" only where the row lacks the column.
 	                                 RENAME: {"from":"db.table"}, whose rows the table has from here on */
 	struct span primary_key;      /* JSON text; empty: none */

@@ -6,6 +6,7 @@
  * events that come later are changed on their way in.
  *
  *   move   values go from one column to another, all at the same time
+ *   cast   then columns have another type (local_cast.c)
  *   set    then columns get a value
  *   fill   columns get one in rows that never had the column
  */
@@ -204,6 +205,19 @@ static void way_move(struct alter_way *way, uint32_t column, struct replica *rep
 		way->places[to] = way->before[column];
 }
 
+static void way_cast(struct alter_way *way, uint32_t column, struct replica *replica, struct alter *alter, uint32_t token)
+{
+	struct alter_cast **end = &way->places[column].casts;
+	struct span spec = json_text(&alter->doc, token, replica->alters->ways);
+
+	if (!json_is(&alter->doc, token, JSON_STRING) || !cast_is_fine(spec))
+		return;
+	while (*end)
+		end = &(*end)->next;
+	*end = arena_zalloc(replica->alters->ways, sizeof(**end));
+	(*end)->spec = arena_copy(replica->alters->ways, spec);
+}
+
 static void way_set(struct alter_way *way, uint32_t column, struct replica *replica, struct alter *alter, uint32_t token)
 {
 	(void)replica;
@@ -226,6 +240,7 @@ static void way_pass(struct replica *replica, struct alter_way *way, struct alte
 	memcpy(way->before, way->places, replica->schema.count * sizeof(*way->places));
 	part_each(replica, alter, "move", way_leave, way);
 	part_each(replica, alter, "move", way_move, way);
+	part_each(replica, alter, "cast", way_cast, way);
 	part_each(replica, alter, "set", way_set, way);
 	part_each(replica, alter, "fill", way_fill, way);
 }
@@ -251,6 +266,22 @@ static struct alter_way *way_make(struct replica *replica, size_t first)
 			way->targets[way->places[i].from] = i;
 	}
 	return way;
+}
+
+void replica_bind_cast(struct replica *replica, size_t column, const struct alter_cast *casts, const struct json_doc *doc,
+                       uint32_t token)
+{
+	const struct bq_type *type = &replica->schema.columns[column].type;
+	struct span text;
+
+	if (!casts || !json_is(doc, token, JSON_STRING) || strcmp(bq_type_local(type), "BLOB") == 0) {
+		value_bind(replica->reader, replica->upsert, (int)column + 1, type, doc, token, replica->scratch);
+		return;
+	}
+	text = json_text(doc, token, replica->scratch);
+	for (; casts; casts = casts->next)
+		text = cast_text(casts->spec, text, replica->scratch);
+	store_bind_text(replica->upsert, (int)column + 1, text.at ? text : SPAN(""));
 }
 
 void replica_way_count(struct replica *replica, const unsigned char *position)
@@ -294,13 +325,15 @@ static void add_assignment(struct alter_sql *a, size_t column, const struct alte
 
 	text_add(a->sql, a->has_any ? ", " : " SET ");
 	sql_name(a->sql, schema->columns[column].name);
-	text_add_char(a->sql, '=');
+	text_add(a->sql, place->casts ? "=weir_cast(" : "=");
 	if (place->doc)
 		text_add_format(a->sql, "?%zu", column + 2);
 	else if (place->from == ALTER_GONE)
 		text_add(a->sql, "NULL");
 	else
 		replica_add_converted(a->sql, &schema->columns[place->from], &schema->columns[column]);
+	if (place->casts)
+		text_add_format(a->sql, ", '%.*s')", SPAN_ARG(place->casts->spec));
 	a->has_any = true;
 }
 
@@ -325,7 +358,8 @@ static sqlite3_stmt *update_prepare(struct replica *replica, struct alter *alter
 	sql_name(a.sql, replica->name);
 	for (size_t i = 0; i < replica->schema.count; i++) {
 		/* The key is that of the row's own events, under whichever name. */
-		if (!replica->schema.columns[i].key_ordinal && (way->places[i].from != i || way->places[i].doc))
+		if (!replica->schema.columns[i].key_ordinal && (way->places[i].from != i || way->places[i].doc ||
+		                                               way->places[i].casts))
 			add_assignment(&a, i, &way->places[i]);
 	}
 	text_add(a.sql, " WHERE _weir_position < ?1");

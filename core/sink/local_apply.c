@@ -58,8 +58,7 @@ static void literals_bind(struct replica *replica, const struct alter_way *way)
 		const struct alter_place *place = &way->places[i];
 
 		if (place->doc && (place->from == ALTER_GONE || !way->is_bound[i]))
-			value_bind(replica->reader, replica->upsert, (int)i + 1, &replica->schema.columns[i].type, place->doc,
-			           place->token, replica->scratch);
+			replica_bind_cast(replica, i, place->casts, place->doc, place->token);
 	}
 }
 
@@ -81,8 +80,11 @@ static bool record_bind(struct replica *replica, const struct change *change, st
 			column = way->targets[column];
 		if (column == UINT32_MAX)
 			continue;
-		if (way)
+		if (way) {
 			way->is_bound[column] = true;
+			replica_bind_cast(replica, column, way->places[column].casts, doc, name + 1);
+			continue;
+		}
 		value_bind(replica->reader, replica->upsert, (int)column + 1, &replica->schema.columns[column].type, doc,
 		           name + 1, replica->scratch);
 	}

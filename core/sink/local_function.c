@@ -58,6 +58,25 @@ static void text_function(sqlite3_context *context, int count, sqlite3_value **v
 	}
 }
 
+/* weir_cast(value, spec): of a text; other values stay. */
+static void cast_function(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	struct arena *arena;
+	struct span text, spec;
+
+	(void)count;
+	if (sqlite3_value_type(values[0]) != SQLITE_TEXT) {
+		sqlite3_result_value(context, values[0]);
+		return;
+	}
+	arena = arena_new(1024);
+	text = span_make((const char *)sqlite3_value_text(values[0]), (size_t)sqlite3_value_bytes(values[0]));
+	spec = span_of((const char *)sqlite3_value_text(values[1]));
+	text = cast_text(spec, text, arena);
+	sqlite3_result_text64(context, text.at, text.len, SQLITE_TRANSIENT, SQLITE_UTF8);
+	arena_free(arena);
+}
+
 /* weir_carried(position of the RENAME, rank): where a change stands that it carries over;
  * above the RENAME, below whatever comes next in the log, and in the order of ranks. */
 static void carried_function(sqlite3_context *context, int count, sqlite3_value **values)
@@ -80,6 +99,8 @@ bool value_register(sqlite3 *db)
 {
 	return sqlite3_create_function_v2(db, "weir_carried", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
 	                                  carried_function, NULL, NULL, NULL) == SQLITE_OK &&
+	       sqlite3_create_function_v2(db, "weir_cast", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
+	                                  cast_function, NULL, NULL, NULL) == SQLITE_OK &&
 	       sqlite3_create_function_v2(db, "weir_text", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
 	                                  text_function, NULL, NULL, NULL) == SQLITE_OK;
 }

@@ -105,6 +105,10 @@ size_t real_text(double number, char out[32]);
 /* One stored value as JSON, as fullRecord has it. */
 bool value_json(struct text *out, sqlite3_value *value, const struct bq_type *type);
 
+/* local_cast.c: a text when its column has got another type; `spec` as an ALTER has it. */
+bool cast_is_fine(struct span spec);
+struct span cast_text(struct span spec, struct span text, struct arena *arena);
+
 /*
  * Fold: what a step of changes comes to. Keeps the newest change of each key.
  */

@@ -11,10 +11,16 @@
 /* local_alter.c: what becomes of an event's columns on their way into the table. */
 #define ALTER_GONE UINT32_MAX
 
+struct alter_cast {
+	struct span spec;
+	struct alter_cast *next;
+};
+
 struct alter_place {
 	uint32_t from;              /* the event's own column, or ALTER_GONE */
 	const struct json_doc *doc; /* a value instead: of `from` only where the event lacks it; NULL: none */
 	uint32_t token;
+	struct alter_cast *casts;   /* what becomes of it then, one after the other */
 };
 
 struct alter_way {
@@ -33,6 +39,9 @@ bool replica_alters_read(struct replica *replica, struct error *err);
 bool replica_alters_save(struct replica *replica, struct error *err);
 /* NULL: nothing becomes of it. Lent until the columns or schema changes are others. */
 struct alter_way *replica_way(struct replica *replica, const unsigned char *position);
+/* Binds a value for a column by its way. */
+void replica_bind_cast(struct replica *replica, size_t column, const struct alter_cast *casts, const struct json_doc *doc,
+                       uint32_t token);
 /* A row of that position has come into the table by its way. */
 void replica_way_count(struct replica *replica, const unsigned char *position);
 /* local_follow.c: a column's value as one of another column's type. */

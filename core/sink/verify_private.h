@@ -17,7 +17,7 @@ struct verify {
 	const char *difference;        /* NULL: none yet */
 };
 
-/* verify_value.c: weir_value(id, record, column, type), weir_has(id, record, column), weir_part(record, member),
+/* verify_value.c: weir_value(id, record, column, type), weir_has(id, record, column), weir_part(record, member), weir_casts(value, specs),
  * weir_lists(list, column) */
 struct verify_cache;
 struct verify_cache *verify_functions(sqlite3 *db);

@@ -17,7 +17,7 @@ struct altering {
 	struct event *e;
 	const struct ddl *ddl;
 	uint32_t listed;           /* token of the table's columns in tableChanges; 0: not listed */
-	struct text *moves, *sets; /* members of the record */
+	struct text *moves, *casts, *sets; /* members of the record */
 	bool is_told;              /* something for the timeline */
 };
 
@@ -133,7 +133,7 @@ static bool statement_check(struct altering *a, struct text *out_why)
 static void step_put(struct altering *a, struct span column, struct text *change, const char *did, size_t had)
 {
 	/* Only what gives rows another value has rows to be counted. */
-	a->e->table->step_at = a->moves->len + a->sets->len > had ? &a->e->position : NULL;
+	a->e->table->step_at = a->moves->len + a->casts->len + a->sets->len > had ? &a->e->position : NULL;
 	table_step(a->e->table, column, change->at, did);
 	a->e->table->step_at = NULL;
 	a->is_told = true;
@@ -263,6 +263,28 @@ static void key_move(struct table *table, int from, int to)
 	table_change(table, "key column", table->columns[to].name);
 }
 
+/* Values that another type rounds or writes in another way. Only where a schema block types them: text of decimals that
+ * nothing describes keeps the digits of its scale. */
+static bool cast_add(struct altering *a, const struct ddl_column *defined, const struct bq_type *of, size_t at)
+{
+	struct bq_type type;
+	const char *cast = NULL;
+	bool is_decimal = of->kind == BQ_NUMERIC || of->kind == BQ_BIGNUMERIC;
+	bool is_day = of->kind == BQ_DATE || of->kind == BQ_DATETIME || of->kind == BQ_STRING;
+
+	if (!a->e->block || of->is_array || !ddl_column_type(defined, true, a->e->batch->arena, &type))
+		return false;
+	if ((type.kind == BQ_NUMERIC || type.kind == BQ_BIGNUMERIC) && is_decimal)
+		cast = arena_printf(a->e->batch->arena, "decimal:%u", defined->size_count > 1 ? (unsigned)defined->sizes[1] : 0);
+	else if (type.kind == BQ_INT64 && (is_decimal || of->kind == BQ_STRING))
+		cast = "decimal:0";
+	else if ((type.kind == BQ_DATE || type.kind == BQ_DATETIME) && is_day && type.kind != of->kind)
+		cast = type.kind == BQ_DATE ? "date" : "datetime";
+	if (!cast)
+		return false;
+	return member_add(a->casts, a->e->table->columns[at].name, span_of(arena_printf(a->e->batch->arena, "\"%s\"", cast)));
+}
+
 static void move_apply(struct altering *a, const struct ddl_clause *clause, struct text *change, struct text *did)
 {
 	const struct ddl_column *defined = clause->verb == DDL_CHANGE ? &clause->column : NULL;
@@ -283,6 +305,8 @@ static void move_apply(struct altering *a, const struct ddl_clause *clause, stru
 	json_quote(name, table->columns[to].name);
 	member_add(a->moves, from < 0 ? name_at_destination(NAME_COLUMN, clause->name, a->e->batch->arena, &changes) : table->columns[from].name,
 	           text_span(name));
+	if (from >= 0 && defined)
+		cast_add(a, defined, &table->columns[from].type, (size_t)to);
 	if (from >= 0)
 		key_move(table, from, to);
 	text_add(did, from < 0 ? "nothing yet, no value of it was seen" : "values carried over");
@@ -297,8 +321,11 @@ static void modify_apply(struct altering *a, const struct ddl_clause *clause, st
 	text_add_span(change, clause->column.definition);
 	if (at < 0)
 		text_add(did, "nothing, it was never seen");
-	else if (a->e->block && ddl_column_type(&clause->column, true, a->e->batch->arena, &type) &&
-	         !bq_type_equal(&type, &a->e->table->columns[at].type))
+	else if (cast_add(a, &clause->column, &a->e->table->columns[at].type, (size_t)at))
+		text_add(did, "rows before it are converted");
+	else if (!a->e->block || !ddl_column_type(&clause->column, true, a->e->batch->arena, &type))
+		text_add(did, "nothing yet, its values tell");
+	else if (!bq_type_equal(&type, &a->e->table->columns[at].type))
 		text_add(did, "nothing yet, the next value widens it");
 	else
 		text_add(did, "nothing, it fits");
@@ -324,7 +351,7 @@ static void clause_apply(struct altering *a, const struct ddl_clause *clause)
 	OWNED(text) did = text_new(WORDS_BYTES_MAX);
 	bool has_new = clause->verb == DDL_CHANGE || clause->verb == DDL_RENAME;
 
-	size_t had = a->moves->len + a->sets->len;
+	size_t had = a->moves->len + a->casts->len + a->sets->len;
 
 	if (!applier_of(clause))
 		return;
@@ -337,13 +364,13 @@ static void record_put(struct altering *a)
 	struct event *e = a->e;
 	struct record *record;
 
-	if (!a->moves->len && !a->sets->len)
+	if (!a->moves->len && !a->casts->len && !a->sets->len)
 		return;
 	record = schema_record(a->d, e, OP_ALTER);
 	if (!record)
 		return;
-	record->full_record = span_of(arena_printf(e->batch->arena, "{\"move\":{%s},\"set\":{%s},\"fill\":{}}", a->moves->at,
-	                                           a->sets->at));
+	record->full_record = span_of(arena_printf(e->batch->arena, "{\"move\":{%s},\"cast\":{%s},\"set\":{%s},\"fill\":{}}",
+	                                           a->moves->at, a->casts->at, a->sets->at));
 	if (a->d->wants_proto)
 		record->proto = record_proto(e, record, NULL, NULL);
 }
@@ -404,10 +431,12 @@ static void alter_apply(struct debezium *d, struct event *e, const struct ddl *d
 		return;
 	a.listed = columns_behind(e, ddl, database);
 	a.moves = text_new(RECORD_BYTES_MAX);
+	a.casts = text_new(RECORD_BYTES_MAX);
 	a.sets = text_new(RECORD_BYTES_MAX);
 	alter_run(&a, text);
 	table_flush(d, e);
 	text_free(a.moves);
+	text_free(a.casts);
 	text_free(a.sets);
 }
 

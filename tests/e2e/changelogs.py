@@ -4,7 +4,9 @@ What is relied on is what the changelog promises its readers: position and key o
 position of a key is its row, TRUNCATE, RENAME and DROP hide what is below them, a column listed as unavailable has the value of the
 row's earlier changes, under the old key before a key change, and an ALTER changes every row whose newest change is below it."""
 import base64
+import decimal
 import json
+import re
 import sqlite3
 
 SENT = "'INSERT', 'READ', 'UPDATE', 'DELETE', 'TRUNCATE'"

@@ -255,6 +255,23 @@ def test_a_schema_change_that_comes_behind_a_later_one():
         rows_are(home, "id, c, n", [(1, 1, 4), (2, 2, None)])
 
 
+def test_narrowed_and_retyped_columns_are_converted_as_the_source_does():
+    log = mysql.Log()
+    log.tables["t"] = [ID, ("n", "decimal(9,3)", True), ("s", "varchar(9)", True), ("d", "date", True), ("w", "datetime", True), ("m", "decimal(9,3)", True)]
+    # -1.445 and 2.999; Debezium's decimals are the bytes of the unscaled number.
+    log.insert("t", id=1, n="+ls=", s="007", d=18262, w=1577923445000, m="C7c=")
+    log.insert("t", id=2, n="C7c=", s="12", d=None, w=None, m=None)
+    log.ddl("alter table t modify n decimal(9,2), modify s int, modify d datetime, modify w date, change m k int", "t",
+            [ID, ("n", "decimal(9,2)", True), ("s", "int", True), ("d", "datetime", True), ("w", "date", True), ("k", "int", True)])
+    log.update("t", {"id": 2}, id=2, n="AQ==", s=13, d=1577923445000, w=18263, k=4)
+
+    def check(home):
+        rows_are(home, "id, n, s, d, w, k", [(1, "-1.45", "7", "2020-01-01T00:00:00", "2020-01-02", 3), (2, "0.01", "13", "2020-01-02T00:04:05", "2020-01-02", 4)])
+        assert ("n", "now decimal(9,2)", "rows before it are converted") in steps(home), steps(home)
+
+    both(log.text(), check)
+
+
 def test_a_renamed_table_goes_on_under_its_new_name():
     log = mysql.Log()
     log.tables["t"] = [ID, ("a", "int", True)]

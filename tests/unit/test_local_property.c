@@ -19,6 +19,7 @@ struct row {
 	int big;
 	int moved;      /* in whichever of p, q, r has it now */
 	int set, filled; /* 0: NULL */
+	int milli;      /* column d: a decimal of three digits behind the point, until a type takes some away */
 };
 
 struct event {
@@ -31,7 +32,7 @@ struct event {
 	bool is_text;     /* column a is written as text */
 	int name;         /* 0 to 2: p, q or r has the value that is moved */
 	bool has_set, has_filled; /* the table has these columns */
-	char alter[96];   /* OP_ALTER: what it does to rows below */
+	char alter[160];   /* OP_ALTER: what it does to rows below */
 };
 
 struct history {
@@ -79,6 +80,8 @@ static void row_change(struct history *h, int key)
 		h->rows[key].set = h->has_set && dice(3) ? ++h->values : 0;
 	if (!h->rows[key].is_there || dice(2))
 		h->rows[key].filled = h->has_filled && dice(3) ? ++h->values : 0;
+	if (!h->rows[key].is_there || dice(2))
+		h->rows[key].milli = (int)dice(30000) - 15000;
 	event_add(h, h->rows[key].is_there ? OP_UPDATE : dice(4) ? OP_INSERT : OP_READ, key, -1, 0, keeps_big);
 	h->rows[key].is_there = true;
 }
@@ -98,11 +101,33 @@ static void key_change(struct history *h, int key)
 	event_add(h, OP_INSERT, to, key, 1, keeps_big);
 }
 
+/* Half away from zero. */
+static int rounded(int milli, int unit)
+{
+	int half = milli < 0 ? -unit / 2 : unit / 2;
+
+	return unit == 1 ? milli : (milli + half) / unit * unit;
+}
+
+static const char *decimal_text(int milli)
+{
+	static char text[32];
+	size_t len;
+
+	snprintf(text, sizeof(text), "%s%d.%03d", milli < 0 ? "-" : "", abs(milli) / 1000, abs(milli) % 1000);
+	for (len = strlen(text); text[len - 1] == '0'; len--)
+		text[len - 1] = '\0';
+	if (text[len - 1] == '.')
+		text[len - 1] = '\0';
+	return text;
+}
+
 /* Columns take each other's names, a column is added (or added anew) with a default, or first appears with one. */
 static void alter(struct history *h)
 {
 	int to = (h->name + 1 + (int)dice(2)) % 3, set = 0, filled = 0;
-	bool moves = dice(2);
+	bool moves = dice(2), casts = dice(4) == 0;
+	int scale = (int)dice(4), unit = scale == 0 ? 1000 : scale == 1 ? 100 : scale == 2 ? 10 : 1;
 	struct event *event;
 
 	if (dice(2))
@@ -112,12 +137,15 @@ static void alter(struct history *h)
 	for (int i = 0; i < KEYS; i++) {
 		h->rows[i].set = set ? set : h->rows[i].set;
 		h->rows[i].filled = filled ? filled : h->rows[i].filled;
+		h->rows[i].milli = casts ? rounded(h->rows[i].milli, unit) : h->rows[i].milli;
 	}
 	event_add(h, OP_ALTER, -1, -1, 0, false);
 	event = &h->events[h->count - 1];
 	snprintf(event->alter, sizeof(event->alter), "{\"move\":{");
 	if (moves)
 		snprintf(event->alter + strlen(event->alter), 30, "\"%c\":\"%c\"", 'p' + h->name, 'p' + to);
+	if (casts)
+		snprintf(event->alter + strlen(event->alter), 40, "},\"cast\":{\"d\":\"decimal:%d\"", scale);
 	snprintf(event->alter + strlen(event->alter), 30, set ? "},\"set\":{\"s\":%d}" : "},\"set\":{}", set);
 	snprintf(event->alter + strlen(event->alter), 30, filled ? ",\"fill\":{\"f\":%d}}" : ",\"fill\":{}}", filled);
 	h->name = moves ? to : h->name;
@@ -202,9 +230,9 @@ static void schema_say(struct world *world, const struct history *h, bool is_wid
 {
 	const char *columns[][2] = { { "id", h->has_text_key ? "STRING" : "INT64" }, { "a", is_wide ? "STRING" : "INT64" },
 		                     { "big", "STRING" }, { "p", "INT64" }, { "q", "INT64" }, { "r", "INT64" },
-		                     { "s", "INT64" }, { "f", "INT64" }, { "new", "BYTES" } };
+		                     { "s", "INT64" }, { "f", "INT64" }, { "d", "NUMERIC" }, { "new", "BYTES" } };
 
-	batch_add_change(world->batch, 0, schema_of(world->batch, "order", version, columns, is_wide ? 9 : 8, 1), "test");
+	batch_add_change(world->batch, 0, schema_of(world->batch, "order", version, columns, is_wide ? 10 : 9, 1), "test");
 }
 
 static struct span key_number(struct world *world, int key)
@@ -230,7 +258,8 @@ static void event_put(struct world *world, const struct history *h, const struct
 	struct record *record;
 
 	snprintf(big, sizeof(big), event->is_unavailable ? "null" : "\"\\u0000'x%d\\\"\"", event->row.big);
-	snprintf(more, sizeof(more), ",\"%c\":%d", 'p' + event->name, event->row.moved);
+	snprintf(more, sizeof(more), ",\"%c\":%d,\"d\":\"%s\"", 'p' + event->name, event->row.moved,
+	         decimal_text(event->row.milli));
 	member_put(more, event->has_set, 's', event->row.set);
 	member_put(more, event->has_filled, 'f', event->row.filled);
 	if (event->operation == OP_ALTER)
@@ -250,7 +279,7 @@ static void event_put(struct world *world, const struct history *h, const struct
 
 /* big is NUL, quote, x, number, quote: the number between the fixed bytes. */
 #define ROWS_SQL "SELECT id, CAST(a AS TEXT), '2778' || substr(CAST(big AS BLOB), 4, length(CAST(big AS BLOB)) - 4) || '22', " \
-                 "hex(substr(CAST(big AS BLOB), 1, 3)), p, q, r, s, f FROM \"order\" ORDER BY id"
+                 "hex(substr(CAST(big AS BLOB), 1, 3)), p, q, r, s, f, d FROM \"order\" ORDER BY id"
 
 static void number_put(char text[2048], size_t *len, int number)
 {
@@ -274,6 +303,7 @@ static const char *expected_rows(const struct history *h)
 			number_put(text, &len, name == h->name ? row->moved : 0);
 		number_put(text, &len, row->set);
 		number_put(text, &len, row->filled);
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "|%s", decimal_text(row->milli));
 	}
 	return text;
 }
