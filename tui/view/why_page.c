@@ -1,0 +1,254 @@
+/*
+ * The page of "why": reason and sentence, the first bad event, what came before it,
+ * what weir does now, and numbered next steps.
+ */
+#include "view/why_private.h"
+
+#include "base/arena.h"
+#include "view/journal_lines.h"
+#include "view/payload.h"
+#include "view/totals.h"
+#include "widget/chart.h"
+
+#define STEPS_MOST 9
+#define WORDS_COLS 31 /* of a step, where its command begins behind */
+
+/* What the first bad event says stands below, with the event. */
+static void sentence_add(const json_t *finding, struct lines *lines)
+{
+	const char *sentence = member_text(finding, "sentence"), *event = strstr(sentence, " The first bad event says: ");
+	OWNED(text) shown = text_new(WHY_LINE_BYTES);
+
+	text_add_span(shown, span_make(sentence, event && json_is_object(json_object_get(finding, "first")) ?
+	                                                 (size_t)(event - sentence) :
+	                                                 strlen(sentence)));
+	lines_paragraph(lines, ROLE_text, 1, shown->at);
+}
+
+static void number_add(const char *words, int64_t number, struct text *out)
+{
+	text_add_format(out, "%s%s ", out->len > 1 ? "   " : "", words);
+	number_text(number, out);
+}
+
+/* "letters 4,182 (+102/min)   written 1,527,078   refused 0.3 %" */
+static void numbers_add(const json_t *finding, struct lines *lines)
+{
+	int64_t received = member_int(finding, "received"), refused = member_int(finding, "dead_lettered");
+	double rate = member_number(json_object_get(finding, "rates"), "dead_lettered") * 60;
+	OWNED(text) line = text_new(WHY_LINE_BYTES);
+
+	if (!json_object_get(finding, "received"))
+		return;
+	text_add_char(line, ' ');
+	number_add("letters", member_int(finding, "open_letters"), line);
+	if (rate >= 0.5)
+		text_add_format(line, " (+%.0f/min)", rate);
+	number_add("written", member_int(finding, "written"), line);
+	if (member_int(finding, "parked") || json_object_get(finding, "paused"))
+		number_add("parked", member_int(finding, "parked"), line);
+	if (refused && received)
+		text_add_format(line, "   refused %.*f %%", refused * 10 < received ? 1 : 0, 100.0 * (double)refused / (double)received);
+	lines_add(lines, ROLE_text, "%s", line->at);
+}
+
+/* Does it pass by itself? */
+static const char *kind_of(const json_t *finding)
+{
+	static const struct {
+		const char *state, *kind;
+	} table[] = { { "needs you", "permanent: not retried" },
+		      { "paused", "until somebody resumes it" },
+		      { "waiting", "passes by itself" },
+		      { "retrying", "passes by itself" } };
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		if (strcmp(table[i].state, member_text(finding, "state")) == 0)
+			return table[i].kind;
+	}
+	return "";
+}
+
+static void head_add(struct view *view, const json_t *finding, int cols, struct lines *lines)
+{
+	const char *code = member_text(finding, "code");
+	OWNED(text) head = text_new(WHY_LINE_BYTES);
+
+	text_add_format(head, " %s", *code ? code : member_text(finding, "state"));
+	if (*member_text(finding, "column"))
+		text_add_format(head, " %s", member_text(finding, "column"));
+	if (*member_text(finding, "since")) {
+		text_add(head, "   since ");
+		console_time(view->console, member_text(finding, "since"), true, head);
+		text_add(head, ", ");
+		console_ago(view->console, member_text(finding, "since"), head);
+	}
+	if ((int)(head->len + 3 + strlen(kind_of(finding))) <= cols)
+		text_add_format(head, "   %s", kind_of(finding));
+	lines_add(lines, state_role(member_text(finding, "state")), "%s", head->at);
+	sentence_add(finding, lines);
+	numbers_add(finding, lines);
+}
+
+static void source_add(const json_t *letter, struct text *out)
+{
+	const json_t *source = json_object_get(letter, "source");
+
+	if (member_int(source, "line"))
+		text_add_format(out, "line %lld  ", (long long)member_int(source, "line"));
+	if (*member_text(source, "message_id"))
+		text_add_format(out, "message %s  ", member_text(source, "message_id"));
+	if (*member_text(letter, "key"))
+		text_add_format(out, "key %s", member_text(letter, "key"));
+}
+
+/* The letter with its bytes; the finding has it without. */
+static const json_t *letter_ask(struct view *view, const json_t *first)
+{
+	json_t *args = json_pack("{s:I, s:s}", "id", (json_int_t)member_int(first, "id"), "job", member_text(first, "job"));
+
+	return json_array_get(model_ask(console_model(view->console), LANE_LETTERS, "dlq.show", args, "journal")->lines, 0);
+}
+
+static void excerpt_add(struct view *view, const json_t *first, int cols, struct lines *lines)
+{
+	OWNED(text) line = text_new(WHY_LINE_BYTES);
+	OWNED(text) marks = text_new(WHY_LINE_BYTES);
+	const char *message = member_text(first, "message");
+	bool is_shown = payload_excerpt(letter_ask(view, first), cols - 2, line, marks);
+
+	if (is_shown)
+		lines_add(lines, ROLE_text, " %s", line->at);
+	if (is_shown && marks->len && marks->len + 1 + strlen(message) < (size_t)cols - 1) {
+		lines_add(lines, ROLE_error, " %s %s", marks->at, message);
+		return;
+	}
+	if (is_shown && marks->len)
+		lines_add(lines, ROLE_error, " %s", marks->at);
+	lines_paragraph(lines, ROLE_error, 1, message);
+}
+
+/* What the journal has of the time before: the cause often stands there. */
+static void before_add(struct view *view, const json_t *finding, const char *label, struct lines *lines)
+{
+	const json_t *before = json_object_get(finding, "before"), *line;
+	bool is_first = true;
+	size_t i;
+
+	json_array_foreach(before, i, line) {
+		OWNED(text) shown = text_new(WHY_LINE_BYTES);
+
+		if (member_bool(line, "ended"))
+			continue;
+		console_time(view->console, member_text(line, "time"), true, shown);
+		text_add_format(shown, "%*s%-8s ", (int)(9 - shown->len), "", member_text(line, "who"));
+		journal_sentence(line, shown);
+		lines_add(lines, ROLE_text, " %-11s %s", is_first ? label : "", shown->at);
+		is_first = false;
+	}
+	if (is_first)
+		lines_add(lines, ROLE_dim, " before it:  nothing was changed in the 7 days before");
+}
+
+static void first_add(struct view *view, const json_t *finding, int cols, struct lines *lines)
+{
+	const json_t *first = json_object_get(finding, "first");
+	OWNED(text) note = text_new(WHY_LINE_BYTES);
+	OWNED(text) line = text_new(WHY_LINE_BYTES);
+
+	if (!json_is_object(first)) {
+		if (json_array_size(json_object_get(finding, "before"))) {
+			lines_rule(lines, "before it", "");
+			before_add(view, finding, "", lines);
+		}
+		return;
+	}
+	text_add_format(note, "f opens letter %lld", (long long)member_int(first, "id"));
+	lines_rule(lines, "first bad event", note->at);
+	console_moment(view->console, member_text(first, "first"), line);
+	text_add(line, "  ");
+	source_add(first, line);
+	lines_paragraph(lines, ROLE_text, 1, line->at);
+	excerpt_add(view, first, cols, lines);
+	before_add(view, finding, "before it:", lines);
+}
+
+/* The sentence about what goes on meanwhile follows from the state. */
+static void now_add(const json_t *finding, struct lines *lines)
+{
+	static const struct {
+		const char *state, *text;
+	} table[] = {
+		{ "needs you", "Keeps the exact bytes of each refused message as a dead letter; writes and merges all others. Nothing "
+		               "is lost; the ledger shows it (g b)." },
+		{ "paused", "Keeps the messages of this table, in order, and reads them back when it goes on. Other tables go on." },
+		{ "waiting", "Waits, and goes on by itself when the cause is gone. Nothing is lost." },
+		{ "retrying", "Tries again by itself. Nothing is lost." },
+		{ "catching up", "Reads faster than new messages come. Nothing is to be done." },
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		if (strcmp(table[i].state, member_text(finding, "state")) != 0)
+			continue;
+		lines_rule(lines, "what weir does now", "");
+		lines_paragraph(lines, ROLE_text, 1, table[i].text);
+	}
+}
+
+const json_t *why_step_of(const json_t *finding, int number)
+{
+	return json_array_get(json_object_get(finding, "steps"), (size_t)(number > 0 ? number - 1 : STEPS_MOST));
+}
+
+/* The reason's own advice is a sentence; the engine gives it last. */
+static const char *advice_of(const json_t *finding)
+{
+	const json_t *next = json_object_get(finding, "next");
+	const char *last = json_string_value(json_array_get(next, json_array_size(next) ? json_array_size(next) - 1 : 0));
+
+	return last && strncmp(last, "weir ", 5) != 0 ? last : "";
+}
+
+/* The command stands beside its words where there is room, else on a line of its own. */
+static void steps_add(const json_t *finding, int cols, struct lines *lines)
+{
+	const json_t *steps = json_object_get(finding, "steps"), *step;
+	size_t i;
+
+	if (!json_array_size(steps) && !*advice_of(finding))
+		return;
+	lines_rule(lines, "next steps: the number puts the command on the : line", "");
+	lines_paragraph(lines, ROLE_text, 1, advice_of(finding));
+	json_array_foreach(steps, i, step) {
+		const char *command = member_text(step, "command"), *words = member_text(step, "text");
+
+		int width = (int)strlen(words) < WORDS_COLS ? WORDS_COLS : (int)strlen(words);
+
+		if (3 + width + 3 + (int)strlen(command) <= cols) {
+			lines_add(lines, ROLE_text, " %zu %-*s  :%s", i + 1, width, words, command);
+			continue;
+		}
+		lines_add(lines, ROLE_text, " %zu %s", i + 1, words);
+		lines_add(lines, ROLE_dim, "     :%s", command);
+	}
+}
+
+void why_page(struct view *view, int cols, int rows)
+{
+	struct why *why = view->state;
+	const json_t *finding = why_finding(view);
+	const struct answer *answer = why_ask(view);
+
+	lines_begin(why->lines, cols - 1);
+	if (!finding) {
+		lines_paragraph(why->lines, answer->error.kind ? ROLE_error : ROLE_dim, 1,
+		                answer->error.kind ? answer->error.message : answer->is_known ? "nothing is known of this table" :
+		                                                                                "asking the engine ...");
+		return;
+	}
+	head_add(view, finding, cols - 1, why->lines);
+	first_add(view, finding, cols - 1, why->lines);
+	if (rows >= WHY_ROWS_FOR_NOW)
+		now_add(finding, why->lines);
+	steps_add(finding, cols - 1, why->lines);
+}
