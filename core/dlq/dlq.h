@@ -31,10 +31,10 @@ struct dlq_origin {
 void dlq_set_origin(struct dlq *dlq, const struct dlq_origin *origin);
 
 /* Told by dlq_commit, once it is kept: the first letter of a group ("dlq_group"), a change of a table's schema
- * ("schema_changed"), the first note of its kind of a table or column (its code). Nothing is told of what was rolled
- * back. */
+ * ("schema_changed"); and to `on_note` the first note of its kind of a table or column (its code). Nothing is told of what
+ * was rolled back. */
 typedef void (*dlq_event)(void *context, const char *table, const char *code, const char *sentence);
-void dlq_watch(struct dlq *dlq, dlq_event on_event, void *context);
+void dlq_watch(struct dlq *dlq, dlq_event on_event, dlq_event on_note, void *context);
 
 bool dlq_begin(struct dlq *dlq, struct error *err);
 bool dlq_commit(struct dlq *dlq, struct error *err);

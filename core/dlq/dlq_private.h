@@ -75,6 +75,7 @@ struct dlq {
 struct dlq_watch;
 void watch_add(struct dlq *dlq, const char *table, const char *code, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+void watch_add_note(struct dlq *dlq, const char *table, const char *code, const char *text);
 void watch_tell(struct dlq *dlq);
 void watch_forget(struct dlq *dlq);
 void watch_free(struct dlq_watch *watch);

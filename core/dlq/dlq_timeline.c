@@ -129,7 +129,7 @@ bool dlq_note(struct dlq *dlq, const char *table, struct span column, const char
 		return false;
 	is_new = has_row && sqlite3_column_int(stmt, 0);
 	if (is_new)
-		watch_add(dlq, table, code, "%s", text);
+		watch_add_note(dlq, table, code, text);
 	return !has_row || dlq_run(dlq, stmt, err);
 }
 

@@ -128,13 +128,14 @@ void records_open(struct engine *engine);
 void records_close(struct engine *engine);
 
 /* What the journal is told of a job (job_events.c): that it begins and ended, waits and goes on, and what its pipeline
- * met for the first time. The last two are the hooks of run_setup; `context` is the job. */
+ * met for the first time. The last three are the hooks of run_setup; `context` is the job. */
 void job_tell_begin(struct job *job);
 void job_tell_end(struct job *job);
 /* It ran when the last engine ended, and cannot start now. */
 void job_tell_refused(struct engine *engine, const char *job, const struct error *why);
 void job_tell_state(void *context);
 void job_tell_event(void *context, const char *table, const char *code, const char *sentence);
+void job_tell_note(void *context, const char *table, const char *code, const char *sentence);
 
 /* Serves until told to stop, or, with `is_done` given, until that is true and no other job runs. */
 void engine_loop(struct engine *engine, atomic_bool *is_done);

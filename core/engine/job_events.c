@@ -103,24 +103,17 @@ void job_tell_state(void *context)
 	}
 }
 
-/* Notes stand with their tables for good; they are no event of the journal, and in the log they come once. */
-static bool is_note(const char *code)
-{
-	static const char *const events[] = { "dlq_group", "schema_changed", "more_events", "replica_lost" };
-
-	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
-		if (strcmp(code, events[i]) == 0)
-			return false;
-	}
-	return true;
-}
-
 void job_tell_event(void *context, const char *table, const char *code, const char *sentence)
 {
 	struct job *job = context;
 
-	if (is_note(code))
-		log_info(job->engine->log, "job", job->options->name, sentence, FIELD_TEXT("code", code), FIELD_TEXT("table", table));
-	else
-		journal_event(job->engine, job->options->name, table, code, sentence);
+	journal_event(job->engine, job->options->name, table, code, sentence);
+}
+
+/* `weir tables` has it for good; it is no event of the journal. */
+void job_tell_note(void *context, const char *table, const char *code, const char *sentence)
+{
+	struct job *job = context;
+
+	log_info(job->engine->log, "job", job->options->name, sentence, FIELD_TEXT("code", code), FIELD_TEXT("table", table));
 }

@@ -59,6 +59,7 @@ static bool run_once(struct job *job)
 		.pace_messages_per_s = job->run.pace,
 		.on_state = job_tell_state,
 		.on_event = job_tell_event,
+		.on_note = job_tell_note,
 		.context = job,
 		.desk = job->desk,
 		.is_replay = job->run.is_replay,

@@ -188,7 +188,7 @@ static bool open_store(struct pipeline *p, const struct pipeline_setup *setup, s
 	if (!(p->dlq = dlq_open(p->paths.store, DLQ_WRITE, err)))
 		return false;
 	if (setup->on_event)
-		dlq_watch(p->dlq, setup->on_event, setup->context);
+		dlq_watch(p->dlq, setup->on_event, setup->on_note, setup->context);
 	return true;
 }
 

@@ -39,8 +39,10 @@ struct pipeline_setup {
 	struct source *kept_source; /* open since before a rest: taken on success, read on; NULL: one is opened */
 	bool without_source; /* only letters are read: no source is opened, and nothing comes back from parking */
 	int64_t replay;      /* the run that goes on; what other runs have claimed is freed */
-	/* A group of letters or a schema change met for the first time, told after the commit; NULL: nobody listens. */
+	/* A group of letters or a schema change met for the first time, and a table's note, told after the commit; both NULL:
+	 * nobody listens. */
 	void (*on_event)(void *context, const char *table, const char *code, const char *sentence);
+	void (*on_note)(void *context, const char *table, const char *code, const char *sentence);
 	void *context;
 
 	/* tests may put their own in place of what the options ask for */

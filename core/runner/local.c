@@ -95,6 +95,7 @@ static bool open_pipeline(struct local *local, struct error *err)
 		.from_start = setup->from_start && !local->source,
 		.batch_messages = paced_batch(setup->pace_messages_per_s),
 		.on_event = setup->on_event,
+		.on_note = setup->on_note,
 		.context = setup->context,
 		.without_source = setup->is_replay,
 		.kept_source = local->source,

@@ -47,6 +47,8 @@ struct run_setup {
 	void (*on_state)(void *context);
 	/* Something that happened for the first time: a group of letters, a schema change. From the writer, after its commit. */
 	void (*on_event)(void *context, const char *table, const char *code, const char *sentence);
+	/* A note that stands with its table for good, when it is new. From the writer, too. */
+	void (*on_note)(void *context, const char *table, const char *code, const char *sentence);
 	void *context;
 	struct replay_desk *desk;   /* where replays are asked for; NULL: never (pipeline/replay.h) */
 	bool is_replay;             /* nothing but the replay on the desk: the source is not read */

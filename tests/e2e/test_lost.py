@@ -142,7 +142,7 @@ def test_a_lost_replica_needs_somebody_and_the_rest_goes_on():
         assert home.sql("select count(*) from new") == [(3,)]
         assert home.sql("select count(*) from sqlite_master where name = 't'") == [(0,)]
         r = home.run("journal", "--job", "shop", "--json")
-        assert [x["table"] for x in r.lines if x["kind"] == "event" and x["code"] == "replica_lost"] == ["shop.t", "shop.other"], [x for x in r.lines if x["kind"] == "event"]
+        assert [x["table"] for x in r.lines if x["kind"] == "event" and x["code"] == "replica_lost"] == ["shop.t", "shop.other"], [(x.get("table"), x.get("code"), x.get("text")) for x in r.lines]
         home.run("merge", "shop", "t", "--rebuild")
         rebuild(home, "other")
         assert home.sql("select count(*) from t") == [(30,)]
