@@ -23,7 +23,8 @@ bool document_types(struct debezium *d)
 {
 	struct source_field *fields = arena_zalloc(d->arena, 2 * sizeof(*fields));
 
-	d->document_block = (struct block){ .row = { 2, fields } };
+	d->document_block = (struct block){ .row = { .count = 2, .fields = fields } };
+	d->document_block.row.defaults = arena_zalloc(d->arena, 2 * sizeof(*d->document_block.row.defaults));
 	return field_read(d, "{\"type\":\"string\"}", DOCUMENT_ID, &fields[0]) &&
 	       field_read(d, "{\"type\":\"string\",\"name\":\"io.debezium.data.Json\"}", DOCUMENT, &fields[1]);
 }

@@ -71,9 +71,10 @@ static void note_position(struct event *e)
 		batch_add_note(e->batch, e->table->number, NOTHING, "history_changed", 1,
 		               "positions of another server or of a log that began anew: epoch %llu begins",
 		               (unsigned long long)e->position.epoch);
-	if (e->is_in_history && e->position.epoch && !(e->table->schema.notes & NOTE_HISTORY_CHANGED)) {
+	if (e->is_in_history && e->position.epoch && (e->has_raised_epoch || !(e->table->schema.notes & NOTE_HISTORY_CHANGED))) {
 		e->table->schema.notes |= NOTE_HISTORY_CHANGED;
-		table_change(e->table, "history_changed", NOTHING);
+		table_change(e->table, arena_printf(e->batch->arena, "history_changed, epoch %llu begins",
+		                                    (unsigned long long)e->position.epoch), NOTHING);
 	}
 }
 

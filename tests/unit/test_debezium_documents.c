@@ -78,6 +78,18 @@ static void test_what_tells_no_document_is_refused(void **state)
 	rig_close(&rig);
 }
 
+static void test_documents_may_come_into_a_table_of_rows(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig, "");
+	row_is(&rig, rig_send(&rig, MONGO("c", "null", "{\"id\":1,\"a\":2}", ""), "{\"_id\":1}"), "{\"id\":1,\"a\":2}");
+	row_is(&rig, rig_send(&rig, MONGO("u", "null", "\"{\\\"_id\\\":7}\"", ""), ""),
+	       "{\"_id\":\"7\",\"document\":\"{\\\"_id\\\":7}\"}");
+	rig_close(&rig);
+}
+
 static void test_a_text_is_no_row_of_another_connector(void **state)
 {
 	struct rig rig;
@@ -225,6 +237,7 @@ int main(void)
 		cmocka_unit_test(test_a_document_is_a_row_of_its_id_and_its_text),
 		cmocka_unit_test(test_one_identity_has_one_text),
 		cmocka_unit_test(test_what_tells_no_document_is_refused),
+		cmocka_unit_test(test_documents_may_come_into_a_table_of_rows),
 		cmocka_unit_test(test_a_text_is_no_row_of_another_connector),
 		cmocka_unit_test(test_flattened_documents_are_known_by_their_id),
 		cmocka_unit_test(test_changes_of_one_transaction_keep_their_order),
