@@ -209,31 +209,6 @@ static void json_source(struct text *out, struct text *cut, sqlite3_stmt *row)
 	text_add_char(out, '}');
 }
 
-/* Only where the destination can know: a key, and a position of the letter's own. */
-bool letter_question_of(sqlite3_stmt *row, struct span *out_table, struct letter_question *out)
-{
-	struct span table = store_text(row, COL_TABLE);
-	struct span key = store_blob(row, COL_WEIR_KEY);
-	struct span position = store_blob(row, COL_POSITION);
-
-	if (!key.len || position.len != POSITION_BYTES || span_is(table, "-"))
-		return false;
-	*out_table = table;
-	*out = (struct letter_question){ .key = key, .position = (const unsigned char *)position.at };
-	return true;
-}
-
-bool letter_is_newer(sqlite3_stmt *row, const struct dlq_filter *filter)
-{
-	struct letter_question question;
-	struct span table;
-
-	if (!filter->ask_newer || !letter_question_of(row, &table, &question))
-		return false;
-	filter->ask_newer(filter->context, table, &question, 1);
-	return question.is_newer;
-}
-
 /* Where the source says when it was committed, and where that stands in its log. */
 static void json_place(struct text *out, sqlite3_stmt *row)
 {

@@ -51,6 +51,31 @@ static bool body_row(struct dlq *dlq, int64_t id, sqlite3_stmt **out_stmt, struc
 	return true;
 }
 
+/* Only where the destination can know: a key, and a position of the letter's own. */
+bool letter_question_of(sqlite3_stmt *row, struct span *out_table, struct letter_question *out)
+{
+	struct span table = store_text(row, COL_TABLE);
+	struct span key = store_blob(row, COL_WEIR_KEY);
+	struct span position = store_blob(row, COL_POSITION);
+
+	if (!key.len || position.len != POSITION_BYTES || span_is(table, "-"))
+		return false;
+	*out_table = table;
+	*out = (struct letter_question){ .key = key, .position = (const unsigned char *)position.at };
+	return true;
+}
+
+bool letter_is_newer(sqlite3_stmt *row, const struct dlq_filter *filter)
+{
+	struct letter_question question;
+	struct span table;
+
+	if (!filter->ask_newer || !letter_question_of(row, &table, &question))
+		return false;
+	filter->ask_newer(filter->context, table, &question, 1);
+	return question.is_newer;
+}
+
 static bool letter_show(struct dlq *dlq, const struct dlq_filter *filter, struct text *out, struct error *err)
 {
 	sqlite3_stmt *row = letter_row(dlq, filter->id, err);

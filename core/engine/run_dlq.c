@@ -1,14 +1,12 @@
 /* `weir dlq groups | list | show`; `dlq export` is made of these by weir. */
-#include "base/clean.h"
 #include "base/hash.h"
 #include "engine/commands_private.h"
 #include "engine/letter_choice.h"
+#include "engine/letter_replica.h"
 #include "engine/result_private.h"
 #include "pipeline/pipeline.h"
 
 #include <stdlib.h>
-
-#define ROW_SHOWN_MAX ((size_t)128 << 10) /* beside a payload, in a line of the socket */
 
 struct letters {
 	struct call *call;
@@ -37,70 +35,11 @@ static bool send_letter(void *context, const char *json)
 	return letters->goes_on;
 }
 
-static void add_answer(struct text *out, const struct row_answer *answer)
-{
-	char place[POSITION_TEXT_BYTES];
-	struct position position;
-
-	if (!answer->is_found) {
-		text_add(out, "{\"row\":null}");
-		return;
-	}
-	position_unpack(answer->position, &position);
-	position_text(&position, place);
-	if (answer->is_too_long)
-		text_add_format(out, "{\"row\":null,\"cut\":true,\"position\":\"%s\"}", place);
-	else
-		text_add_format(out, "{\"row\":%s,\"position\":\"%s\"}", answer->row->at, place);
-}
-
-/* What cannot be told is left out as false: a list is not the place to fail for it. */
-static void ask_newer(void *context, struct span table, struct letter_question *questions, size_t count)
-{
-	struct letters *letters = context;
-	struct newer_question *asked = memory_zalloc(count * sizeof(*asked));
-	char *name = memory_string_of(table);
-	const char *dot = strchr(name, '.');
-	struct error ignored = { 0 };
-
-	for (size_t i = 0; i < count; i++)
-		asked[i] = (struct newer_question){ .key = questions[i].key, .position = questions[i].position, .record = (uint32_t)i };
-	if (dot && warehouse_ask_newer(&letters->setup, dot + 1, asked, count, &ignored)) {
-		for (size_t i = 0; i < count; i++)
-			questions[asked[i].record].is_newer = asked[i].is_newer;
-	}
-	free(name);
-	free(asked);
-}
-
-/* {"row","position"}: a row of NULL is none; NULL for all of it: no replica. What fails says so in its place. */
-static void add_row(void *context, struct span table, struct span key, struct span json_key, struct text *out)
-{
-	struct letters *letters = context;
-	char *name = memory_string_of(table);
-	const char *dot = strchr(name, '.');
-	OWNED(text) row = text_new(ROW_SHOWN_MAX);
-	struct row_question question = { .key = key, .json_key = json_key };
-	struct row_answer answer = { .row = row };
-	struct error err = { 0 };
-
-	if (dot && !warehouse_row(&letters->setup, dot + 1, &question, &answer, &err)) {
-		text_add(out, "{\"problem\":");
-		json_quote(out, span_of(err.message));
-		text_add_char(out, '}');
-	} else if (!dot || !answer.has_replica) {
-		text_add(out, "null");
-	} else {
-		add_answer(out, &answer);
-	}
-	free(name);
-}
-
 static bool look_at(struct letters *letters, struct dlq *dlq, struct error *err)
 {
 	const char *name = letters->options->name;
 	struct dlq_filter filter = { .job = name, .id = letters->id,
-		                     .with_values = call_flag(letters->call, "values"), .ask_newer = ask_newer, .add_row = add_row, .context = letters };
+		                     .with_values = call_flag(letters->call, "values"), .ask_newer = letters_ask_newer, .add_row = letter_add_row, .context = &letters->setup };
 	struct chosen_letters chosen;
 	bool is_fine;
 
