@@ -75,9 +75,8 @@ static int run_console(const struct console_wishes *wishes)
 	if (!home)
 		return cli_fail(&err);
 	client = client_open_or_start(home, &hooks, &err);
-	client_close(client);
 	/* An engine that does not answer is shown as such; one that cannot be started here ends the console at once. */
-	status = client ? console_run_app(home, wishes) : cli_fail(&err);
+	status = client ? console_run_app(home, wishes, client) : cli_fail(&err);
 	home_free(home);
 	return status;
 }

@@ -21,6 +21,7 @@ struct client {
 	char *buffer;      /* FRAME_BYTES_MAX + 2 */
 	size_t used;       /* bytes in it */
 	size_t line_end;   /* of the frame handed out last */
+	json_t *greeting;  /* the engine's answer to the hello */
 };
 
 static int connect_socket(const char *path, struct error *err)
@@ -136,7 +137,7 @@ static bool greet(struct client *client, struct error *err)
 		fail(err, ERROR_BUG, "bad_answer", "the engine answered the hello with something else");
 	else
 		client->protocol = json_integer_value(json_object_get(theirs, "protocol")), is_greeted = true;
-	json_decref(answer);
+	client->greeting = answer;
 	return is_greeted;
 }
 
@@ -168,9 +169,21 @@ void client_close(struct client *client)
 {
 	if (!client)
 		return;
-	close(client->fd);
+	if (client->fd >= 0)
+		close(client->fd);
+	json_decref(client->greeting);
 	free(client->buffer);
 	free(client);
+}
+
+int client_release(struct client *client, json_t **out_greeting)
+{
+	int fd = client->fd;
+
+	*out_greeting = json_incref(client->greeting);
+	client->fd = -1;
+	client_close(client);
+	return fd;
 }
 
 /* Handles one frame of call `id`. True: it was the last; *out_is_fine says how it ended. */

@@ -141,6 +141,9 @@ struct client;
  * fail with `protocol_differs` in client_call. */
 struct client *client_open(const struct home *home, struct error *err);
 void client_close(struct client *client);
+/* Instead of closing: the connection of one that has made no call yet, and the engine's answer to the hello; both are the
+ * caller's. */
+int client_release(struct client *client, json_t **out_greeting);
 
 struct client_hooks {
 	void (*on_line)(void *context, const json_t *line);

@@ -86,6 +86,34 @@ static void a_hello_opens_it(void **state)
 	assert_int_equal(wire_state(wire), WIRE_READY);
 }
 
+/* The connection by which the engine was found: no second hello is awaited, and losing it is losing any other. */
+static void a_greeted_connection_goes_on(void **state)
+{
+	json_t *greeting = json_loads(FAKE_HELLO, 0, NULL), *heard;
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	size_t session;
+
+	(void)state;
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", fake.path);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	session = fake_accept(&fake);
+	wire_adopt(wire, fd, greeting, now_ms);
+	json_decref(greeting);
+	assert_int_equal(wire_state(wire), WIRE_READY);
+	assert_int_equal(wire_access(wire), ADMIN);
+	assert_int_equal(wire_connections(wire), 1);
+	assert_true(wire_put(wire, json_pack("{s:i}", "id", 7)));
+	wire_step(wire, now_ms);
+	heard = fake_hear(&fake, session);
+	assert_int_equal(json_integer_value(json_object_get(heard, "id")), 7);
+	json_decref(heard);
+	fake_close(&fake, session);
+	wire_step(wire, now_ms);
+	assert_null(wire_take(wire));
+	assert_int_equal(wire_state(wire), WIRE_OFF);
+}
+
 static void another_protocol_can_be_looked_at(void **state)
 {
 	size_t session = connected();
@@ -339,6 +367,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_WIRE(a_hello_opens_it),
+		WITH_WIRE(a_greeted_connection_goes_on),
 		WITH_WIRE(another_protocol_can_be_looked_at),
 		WITH_WIRE(a_hello_without_a_number_is_none),
 		WITH_WIRE(who_only_looks_says_so),

@@ -269,7 +269,6 @@ static bool console_begin(struct console *console, struct error *err)
 	console->now_us = clock_utc_us();
 	console->input = input_new();
 	console->prompt = prompt_new(console->home->state);
-	console->model = model_new(console->home, console->wishes->is_read_only);
 	link_settings(console);
 	notes_say(console, notes->at);
 	return console_go(console, "overview", "") &&
@@ -330,7 +329,7 @@ static void console_end(struct console *console, bool has_begun)
 	canvas_free(console->canvas);
 }
 
-int console_run_app(const struct home *home, const struct console_wishes *wishes)
+int console_run_app(const struct home *home, const struct console_wishes *wishes, struct client *client)
 {
 	struct console *console = memory_zalloc(sizeof(*console));
 	struct error err = { 0 };
@@ -339,6 +338,8 @@ int console_run_app(const struct home *home, const struct console_wishes *wishes
 	console->home = home;
 	console->wishes = wishes;
 	console->range_s = CHART_RANGE_S;
+	console->model = model_new(home, wishes->is_read_only);
+	model_adopt(console->model, client);
 	has_begun = console_begin(console, &err);
 	if (has_begun)
 		loop(console);

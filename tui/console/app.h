@@ -5,6 +5,8 @@
 #include "options/options.h"
 #include "term/term.h"
 
+struct client;
+
 struct console_wishes {
 	bool is_read_only;       /* --readonly: no act */
 	bool no_color, ascii;
@@ -14,7 +16,7 @@ struct console_wishes {
 	const char *place;       /* where to begin, or NULL */
 };
 
-/* Runs until the operator leaves; gives the exit status. */
-int console_run_app(const struct home *home, const struct console_wishes *wishes);
+/* Runs until the operator leaves; gives the exit status. Takes the client that has found the engine. */
+int console_run_app(const struct home *home, const struct console_wishes *wishes, struct client *client);
 
 #endif

@@ -15,6 +15,20 @@ struct model *model_new(const struct home *home, bool only_looks)
 	return model;
 }
 
+void model_adopt(struct model *model, struct client *client)
+{
+	json_t *greeting;
+	int fd;
+
+	if (model->only_looks) {
+		client_close(client);
+		return;
+	}
+	fd = client_release(client, &greeting);
+	wire_adopt(model->lanes[LANE_LOOK].wire, fd, greeting, clock_mono_ms());
+	json_decref(greeting);
+}
+
 void model_free(struct model *model)
 {
 	if (!model)

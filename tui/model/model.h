@@ -33,6 +33,9 @@ struct answer {
 
 /* `only_looks`: --readonly; the engine refuses acts then, and writes them into its journal. */
 struct model *model_new(const struct home *home, bool only_looks);
+/* The session for looks goes on with this connection: the first screen need not wait for another hello. Takes the client; of a
+ * model that only looks it is closed, since it may do more. */
+void model_adopt(struct model *model, struct client *client);
 void model_free(struct model *model);
 
 /* To poll; entries without a descriptor have fd -1. Gives when to step at the latest (mono), or -1. */

@@ -281,6 +281,17 @@ static void greeted(struct wire *wire, const json_t *frame, int64_t now_ms)
 	wire->lost_ms = 0;
 }
 
+void wire_adopt(struct wire *wire, int fd, const json_t *greeting, int64_t now_ms)
+{
+	if (fcntl(fd, F_SETFL, O_NONBLOCK) != 0) {
+		close(fd);
+		return;
+	}
+	wire->fd = fd;
+	wire->in = memory_alloc(FRAME_BYTES_MAX + 2);
+	greeted(wire, greeting, now_ms);
+}
+
 static void wire_fail(struct wire *wire, enum error_kind kind, const char *code, const char *message, int64_t now_ms)
 {
 	fail(&wire->error, kind, code, "%s", message);

@@ -21,6 +21,8 @@ enum wire_state { WIRE_OFF, WIRE_GREETING, WIRE_READY };
 /* The path is kept, not copied. `only_looks`: the engine is asked to refuse every act of this session. */
 struct wire *wire_new(const char *socket_path, bool only_looks);
 void wire_free(struct wire *wire);
+/* Goes on with a connection that has been greeted, of a wire that is off; `fd` is taken. */
+void wire_adopt(struct wire *wire, int fd, const json_t *greeting, int64_t now_ms);
 enum wire_state wire_state(const struct wire *wire);
 int wire_fd(const struct wire *wire);           /* -1: nothing to poll */
 bool wire_wants_out(const struct wire *wire);
