@@ -32,15 +32,20 @@ class SlowEngine:
             threading.Thread(target=self.pass_answers, args=(engine, client), daemon=True).start()
 
     def pass_calls(self, client, engine):
-        for line in client.makefile("rb"):
-            call = json.loads(line).get("call")
-            with self.changed:
-                self.asked.append(call)
-                self.changed.notify_all()
-            if call in self.held:
-                self.may_go.wait()
-            engine.sendall(line)
-        engine.shutdown(socket.SHUT_RDWR)
+        try:
+            for line in client.makefile("rb"):
+                self.pass_call(json.loads(line).get("call"), line, engine)
+            engine.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+
+    def pass_call(self, call, line, engine):
+        with self.changed:
+            self.asked.append(call)
+            self.changed.notify_all()
+        if call in self.held:
+            self.may_go.wait()
+        engine.sendall(line)
 
     def pass_answers(self, engine, client):
         try:
