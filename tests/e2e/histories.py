@@ -50,7 +50,7 @@ def key_of(table, row):
 class History:
     """What a source did and how its connector is set: connector, form of types, envelope or flattened, ...; tables; changes."""
 
-    def __init__(self, rng, has_gone=True, has_truncates=True, only=None):
+    def __init__(self, rng, has_gone=True, has_truncates=True, has_defaults=True, only=None):
         self.connector = rng.choice([c for c in sources.CONNECTORS if only in (None, c.name)])
         self.is_flattened = rng.random() < 0.3
         self.is_document = self.connector.is_document and not self.is_flattened
@@ -62,7 +62,7 @@ class History:
         self.has_truncates = has_truncates and self.connector.has_truncates and not self.is_flattened
         # ExtractNewRecordState lets schema changes pass; weir then does not know whose they are.
         self.has_ddl = self.connector.has_ddl and not self.is_flattened and rng.random() < 0.7
-        self.tombstones = rng.random() < 0.5
+        self.tombstones, self.has_defaults = rng.random() < 0.5, has_defaults
         self.file_names_types = rng.random() < 0.5
         self.changes, self.place, self.count = [], [1, 100, 0], 0
         self.tables = [Table(rng, i, self) for i in range(rng.choice((1, 1, 2, 3)))]
@@ -173,7 +173,7 @@ class History:
 
     def default_of(self, rng, table, column, kind):
         """Where no message tells of the change, the schema block has the default that older rows got."""
-        if self.form != "blocks" or self.connector.has_ddl or not ddl.knows(kind) or not ddl.TYPES[kind].default or rng.random() < 0.5:
+        if not self.has_defaults or self.form != "blocks" or self.connector.has_ddl or not ddl.knows(kind) or not ddl.TYPES[kind].default or rng.random() < 0.5:
             return {}
         table.defaults[column] = ddl.TYPES[kind].default
         return {"fill": table.defaults[column]}
