@@ -17,7 +17,7 @@ struct step {
 /* In the order in which a careful person tries them. */
 static const struct step of_letters[] = {
 	{ "unknown_column", "job set", OF_PARAMETER, "let new columns in, then replay", false },
-	{ NULL, "dlq replay", OF_GROUP, "write them again, once the cause is gone", false },
+	{ NULL, "dlq replay", OF_GROUP, "write them again, once mended", false },
 	{ NULL, "dlq list", OF_GROUP, "look at each of them", false },
 	{ NULL, "pause", OF_TABLE, "stop it growing, park the rest", false },
 	{ NULL, "dlq discard", OF_GROUP, "drop the letters (lossy)", true },

@@ -96,7 +96,8 @@ def test_boxes_open_and_nothing_is_done_by_leaving_them():
 # Those on which nothing runs on by itself, and no box cuts a time; others stand in test_console.py.
 DRAWN = [
     ("entries", "g d Enter"), ("payload", "g d Enter Enter"), ("raw", "g d Enter Enter Tab"), ("letter-why", "g d Enter Enter Tab Tab"),
-    ("explain", "g t e"), ("activity", "g a"), ("acts", "@"),
+    ("explain", "g t e"), ("activity", "g a"), ("acts", "@"), ("job", "k Enter"), ("journal", "g j"), ("balance", "g b"),
+    ("schema", "g c"), ("why", "Enter"), ("tables", "g t"), ("menu", "g b a"), ("confirm", "g d Enter Enter g g z a X"),
 ]
 
 
