@@ -2,6 +2,7 @@
 #ifndef WEIR_TRANSFORM_DDL_PRIVATE_H
 #define WEIR_TRANSFORM_DDL_PRIVATE_H
 
+#include "record/type.h"
 #include "transform/ddl.h"
 
 enum ddl_token_kind {
@@ -47,5 +48,11 @@ bool ddl_is_clause_end(const struct ddl_scan *scan);
 
 /* ddl_column.c: type and attributes of a column. */
 bool ddl_read_column(struct ddl_scan *scan, struct ddl_column *out);
+
+/* ddl_type.c: a column as its values are typed where a schema block says what they are; its n-th size; the text of its
+ * implicit default, NULL: none that is the same for all of its type. */
+bool ddl_value_type(const struct ddl_column *column, struct arena *arena, struct bq_type *out);
+int32_t ddl_size(const struct ddl_column *column, size_t i, int32_t otherwise);
+const char *ddl_implicit(const struct ddl_column *column);
 
 #endif

@@ -332,6 +332,12 @@ struct record *schema_record(struct debezium *d, struct event *e, enum operation
 /* schema_rename.c: the clauses that rename tables. */
 struct ddl_clause;
 void renames_apply(struct debezium *d, struct event *e, const struct ddl_clause *clauses, struct span database);
+/* schema_listed.c: tokens of tableChanges; 0: not there. The columns of a table, and one of them. */
+struct ddl;
+uint32_t columns_listed(struct event *e, struct span source);
+uint32_t column_listed(struct event *e, uint32_t columns, struct span name);
+/* Do the statement and the columns agree? Else `out_why` says in words where not. */
+bool statement_agrees(struct event *e, uint32_t columns, const struct ddl *ddl, struct text *out_why);
 /* Is this change of tableChanges of the table `source`? */
 bool schema_change_is_of(struct event *e, uint32_t change, struct span source);
 /* Takes one name of a tableChanges id, "\"db\".\"table\"", as tables are known: db.table. */
