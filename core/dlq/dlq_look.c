@@ -120,14 +120,29 @@ static bool row_of_id(struct look *look, int64_t id, struct error *err)
 	return rows_read(look, stmt, err);
 }
 
+/* Where they are and which come next, of one moment: a letter that goes from one state to another between the two looks
+ * would be in neither list. */
+static bool ids_find(struct look *look, struct error *err)
+{
+	struct dlq *dlq = look->dlq;
+	bool is_mine = sqlite3_get_autocommit(dlq->store->db), is_fine;
+
+	look->id_at = look->id_count = 0;
+	if (is_mine && !store_exec(dlq->store, "BEGIN", err))
+		return false;
+	pairs_clear(&look->pairs);
+	is_fine = pairs_read(dlq, &look->filter->choice, &look->pairs, err) &&
+	          pairs_next(dlq, &look->pairs, &look->filter->choice, look->last_id, is_back(look), look->ids,
+	                     &look->id_count, err);
+	if (is_mine)
+		sqlite3_exec(dlq->store->db, "COMMIT", NULL, NULL, NULL);
+	return is_fine;
+}
+
 static bool page_of_choice(struct look *look, bool *out_more, struct error *err)
 {
-	if (look->id_at == look->id_count) {
-		look->id_at = 0;
-		if (!pairs_next(look->dlq, &look->pairs, &look->filter->choice, look->last_id, is_back(look), look->ids,
-		                &look->id_count, err))
-			return false;
-	}
+	if (look->id_at == look->id_count && !ids_find(look, err))
+		return false;
 	while (look->id_at < look->id_count && look->count < PAGE_ROWS) {
 		look->last_id = look->ids[look->id_at];
 		if (!row_of_id(look, look->ids[look->id_at++], err))
@@ -189,14 +204,13 @@ static bool page_hand_out(struct look *look)
 	return goes_on;
 }
 
-static bool look_begin(struct look *look, struct error *err)
+static void look_begin(struct look *look)
 {
 	const struct dlq_filter *filter = look->filter;
 
 	look->last_id = filter->before ? filter->before : filter->after;
 	look->arena = arena_new(4096);
 	look->has_pairs = !filter->id && !choice_is_all(&filter->choice);
-	return !look->has_pairs || pairs_read(look->dlq, &filter->choice, &look->pairs, err);
 }
 
 static bool look_run(struct look *look, struct error *err)
@@ -218,7 +232,8 @@ bool dlq_list(struct dlq *dlq, const struct dlq_filter *filter, dlq_line on_line
 	bool is_fine;
 
 	*look = (struct look){ .dlq = dlq, .filter = filter, .on_line = on_line, .context = context };
-	is_fine = look_begin(look, err) && look_run(look, err);
+	look_begin(look);
+	is_fine = look_run(look, err);
 	page_drop(look);
 	pairs_clear(&look->pairs);
 	arena_free(look->arena);
