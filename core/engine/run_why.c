@@ -4,11 +4,11 @@
  */
 #include "base/clean.h"
 #include "base/clock.h"
-#include "base/reason.h"
 #include "engine/commands_private.h"
 #include "engine/journal.h"
 #include "engine/metrics_private.h"
 #include "engine/result_private.h"
+#include "engine/why_cause.h"
 #include "engine/why_steps.h"
 
 #include <stdlib.h>
@@ -25,96 +25,6 @@ static char *first_letter(struct job_files *files, const struct job_options *opt
 	struct dlq_filter filter = { .job = options->name };
 
 	return files->dlq ? dlq_first_letter(files->dlq, &filter, table, err) : NULL;
-}
-
-static json_t *next_steps(const struct job_options *options, const char *code, const json_t *letter)
-{
-	const struct reason *reason = reason_find(code);
-	json_t *next = json_array();
-	OWNED(text) line = text_new(4096);
-
-	if (letter) {
-		text_add_format(line, "weir dlq show %lld --job %s",
-		                (long long)json_integer_value(json_object_get(letter, "id")), options->name);
-		json_array_append_new(next, json_string(line->at));
-		text_clear(line);
-		text_add_format(line, "weir dlq list --job %s --group %lld", options->name,
-		                (long long)json_integer_value(json_object_get(letter, "group")));
-		json_array_append_new(next, json_string(line->at));
-		text_clear(line);
-	}
-	text_add_format(line, "weir explain %s", code);
-	json_array_append_new(next, json_string(line->at));
-	if (reason)
-		json_array_append_new(next, json_string(reason->next));
-	return next;
-}
-
-static void explain_letter(json_t *answer, const struct job_options *options, const json_t *letter)
-{
-	const char *code = json_string_value(json_object_get(letter, "code"));
-	const struct reason *reason = reason_find(code ? code : "");
-	OWNED(text) sentence = text_new(8192);
-
-	text_add_format(sentence, "%s%s%s", reason ? reason->summary : "", reason ? " " : "",
-	                "The first bad event says: ");
-	text_add(sentence, json_string_value(json_object_get(letter, "message")));
-	json_object_set_new(answer, "code", json_string(code));
-	json_object_set_new(answer, "sentence", json_string(sentence->at));
-	json_object_set(answer, "since", json_object_get(letter, "first"));
-	json_object_set(answer, "first", (json_t *)letter);
-	json_object_set_new(answer, "next", next_steps(options, code ? code : "", letter));
-}
-
-/* Who wanted it, and how it goes on. */
-static void explain_paused(json_t *answer, const struct job_options *options, const json_t *paused)
-{
-	const char *who = json_string_value(json_object_get(paused, "who"));
-	const char *why = json_string_value(json_object_get(paused, "why"));
-	const char *table = strchr(json_string_value(json_object_get(answer, "table")), '.');
-	OWNED(text) text = text_new(65536);
-
-	text_add(text, "The table is paused");
-	text_add_format(text, "%s%s", who ? " by " : "", who ? who : "");
-	text_add_format(text, "%s%s%s", why ? " (" : "", why ? why : "", why ? ")" : "");
-	text_add(text, "; its messages are parked and come back in order when it goes on.");
-	json_object_set_new(answer, "code", json_string("paused"));
-	json_object_set_new(answer, "sentence", json_string(text->at));
-	json_object_set(answer, "since", json_object_get(paused, "since"));
-	json_object_set_new(answer, "first", json_null());
-	text_clear(text);
-	text_add_format(text, "weir resume %s %s", options->name, table ? table + 1 : "");
-	json_object_set_new(answer, "next", json_pack("[s, s]", text->at, "weir explain paused"));
-}
-
-static const char *note_of(const json_t *row, const char *code)
-{
-	size_t i;
-	json_t *note;
-
-	json_array_foreach(json_object_get(row, "notes"), i, note) {
-		if (strcmp(json_string_value(json_object_get(note, "code")), code) == 0)
-			return json_string_value(json_object_get(note, "text"));
-	}
-	return NULL;
-}
-
-static void explain_other(json_t *answer, const struct job_options *options, bool needs, const char *lost,
-                          const json_t *row)
-{
-	const char *code = lost ? "replica_lost" : needs ? "name_collision" : "";
-	const char *own = lost ? lost : needs ? note_of(row, code) : NULL;
-	const struct reason *reason = reason_find(code);
-	OWNED(text) sentence = text_new(8192);
-
-	text_add(sentence, reason ? reason->summary : "Nothing is wrong with this table.");
-	if (own)
-		text_add_format(sentence, " Of this one: %s.", own);
-	json_object_set_new(answer, "code", json_string(code));
-	json_object_set_new(answer, "sentence", json_string(sentence->at));
-	json_object_set_new(answer, "since", json_null());
-	json_object_set_new(answer, "first", json_null());
-	json_object_set_new(answer, "next", needs ? next_steps(options, code, NULL) : json_array());
 }
 
 /*
@@ -222,11 +132,11 @@ static json_t *explain_table(struct job_files *files, const struct job_options *
 
 	free(text);
 	if (letter)
-		explain_letter(answer, options, letter);
+		cause_letter(answer, options, letter);
 	else if (paused && !needs)
-		explain_paused(answer, options, paused);
+		cause_paused(answer, options, paused);
 	else
-		explain_other(answer, options, needs, lost, row);
+		cause_other(answer, options, needs, lost, row);
 	if (paused)
 		json_object_set(answer, "paused", (json_t *)paused);
 	json_object_set_new(answer, "before", json_array());
