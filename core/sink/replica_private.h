@@ -82,6 +82,11 @@ bool replica_bind_key(struct replica *replica, sqlite3_stmt *stmt, int first, st
 /* The stored row of a key in `find`: position, then the columns. The caller resets it. */
 bool replica_find(struct replica *replica, struct span key, bool *out_found, struct error *err);
 
+/* local_bind.c */
+/* A change's row into the upsert's parameters, and its position. */
+bool replica_bind_record(struct replica *replica, const struct change *change, struct error *err);
+/* Key columns come from the key itself, so that a delete finds the row that an insert made. False: no key of this table. */
+bool replica_bind_record_key(struct replica *replica, const struct change *change);
 /* Binds one column from the JSON text of a row; absent is NULL. */
 bool replica_bind_from(struct replica *replica, sqlite3_stmt *stmt, int index, size_t column, struct span record,
                        struct error *err);
