@@ -41,7 +41,19 @@ bool books_write_ledger(struct local_sink *sink, uint32_t number, const char *na
 bool books_forget(struct local_sink *sink, struct error *err);
 #define BOOKS_NO_TABLE UINT32_MAX
 
+/* local_tables.c */
+/* Another source table has its name: it is known and counted, its records are parked, and nothing is made for it. */
+bool local_table_is_collided(const struct table_schema *schema);
+bool local_table_begin_replica(struct local_sink *sink, struct local_table *table, struct error *err);
+/* Also of a table without a replica the columns are known. */
+bool local_table_follow(struct local_sink *sink, struct local_table *table, struct error *err);
+bool local_table_save(struct local_sink *sink, uint32_t number, struct error *err);
+/* A schema change where it stands between the batch's records. */
+bool local_table_change(struct local_sink *sink, struct batch *batch, const struct schema_change *change, struct error *err);
+
 /* local_write.c */
+/* What was folded so far into the replica. */
+bool local_table_apply(struct local_sink *sink, struct local_table *table, struct batch *batch, struct error *err);
 bool local_write(struct sink *self, struct batch *batch, struct error *err);
 
 #endif

@@ -10,121 +10,6 @@
 #include <inttypes.h>
 
 /*
- * Tables
- */
-
-static void tables_grow(struct local_sink *sink, size_t count)
-{
-	size_t room = sink->room;
-
-	if (count > room) {
-		while (room < count)
-			room *= 2;
-		sink->tables = memory_grow(sink->tables, room * sizeof(*sink->tables));
-		sink->schemas = memory_grow(sink->schemas, room * sizeof(*sink->schemas));
-		sink->ledgers = memory_grow(sink->ledgers, (room + 1) * sizeof(*sink->ledgers));
-		sink->room = room;
-	}
-	/* The counters of "-" stay behind the last table. */
-	for (size_t i = sink->count; i < count; i++) {
-		sink->tables[i] = (struct local_table){ 0 };
-		sink->ledgers[i + 1] = sink->ledgers[i];
-		sink->ledgers[i] = (struct ledger){ 0 };
-	}
-	sink->count = count;
-}
-
-static bool replica_begin(struct local_sink *sink, struct local_table *table, struct error *err)
-{
-	if (!table->replica)
-		table->replica = replica_open(sink->store, table->schema->name, NULL, err);
-	return table->replica;
-}
-
-static bool replica_make(struct local_sink *sink, struct local_table *table, struct error *err)
-{
-	/* A table without a key has no replica. */
-	return !table->schema->key_count || replica_begin(sink, table, err);
-}
-
-/* A changelog of that name may be there: another job's of the same source table is shared, anything else is not. */
-static bool changelog_make(struct local_sink *sink, const struct table_schema *schema, struct span name,
-                           struct error *err)
-{
-	bool has_table, is_ours = false;
-
-	if (!sql_has_table(sink->store, name, &has_table, err) ||
-	    (has_table && !catalog_owns_changelog(sink->store, schema, &is_ours, err)))
-		return false;
-	if (has_table && !is_ours)
-		return fail(err, ERROR_CONFIG, "name_collision", "dataset '%s' already has a table '%.*s' that is not the "
-		            "changelog of '%.*s'", sink->dataset, SPAN_ARG(name), SPAN_ARG(schema->source));
-	return has_table || changelog_create(sink->store, name, err);
-}
-
-/* Another source table has its name: it is known and counted, its records are parked, and nothing is made for it. */
-static bool is_collided(const struct table_schema *schema)
-{
-	return schema->notes & NOTE_NAME_COLLISION;
-}
-
-static bool table_make(struct local_sink *sink, struct local_table *table, struct error *err)
-{
-	if (sink->is_upsert)
-		return replica_make(sink, table, err);
-	return changelog_make(sink, table->schema, changelog_name(sink->arena, table->schema->name), err);
-}
-
-/* Also of a table without a replica the columns are known. */
-static bool table_follow(struct local_sink *sink, struct local_table *table, struct error *err)
-{
-	if (!sink->is_upsert)
-		return true;
-	if (!table->schema->key_count)
-		return catalog_columns_write(sink->store, table->schema->name, PART_TABLE, table->schema, err);
-	return replica_make(sink, table, err) && replica_follow(table->replica, table->schema, err);
-}
-
-static bool table_save(struct local_sink *sink, uint32_t number, struct error *err)
-{
-	struct local_table *table = &sink->tables[number];
-	struct catalog_table row = { *table->schema, table->has_history_index };
-	bool has_changelog = !sink->is_upsert && !is_collided(table->schema);
-
-	return catalog_table_write(sink->store, sink->job, number, &row, has_changelog, err);
-}
-
-static bool table_apply(struct local_sink *sink, struct local_table *table, struct batch *batch, struct error *err);
-
-static bool change_apply(struct local_sink *sink, struct batch *batch, const struct schema_change *change,
-                         struct error *err)
-{
-	struct local_table *table;
-	bool is_new, was_made;
-
-	if (!change->schema) /* dropped: the OP_DROP record says at which position */
-		return true;
-	if (change->table > sink->count)
-		return fail(err, ERROR_BUG, "store_failed", "table number %" PRIu32 " came before number %zu", change->table,
-		            sink->count);
-	is_new = change->table == sink->count;
-	if (is_new)
-		tables_grow(sink, sink->count + 1);
-	table = &sink->tables[change->table];
-	was_made = !is_new && !is_collided(table->schema);
-	/* What was folded so far is of the old columns. */
-	if (was_made && sink->is_upsert && !table_apply(sink, table, batch, err))
-		return false;
-	table->schema = schema_copy(sink->arena, change->schema);
-	table->is_touched = true;
-	sink->schemas[change->table] = table->schema;
-	if (is_collided(table->schema))
-		return table_save(sink, change->table, err);
-	return (was_made || table_make(sink, table, err)) && table_follow(sink, table, err) &&
-	       table_save(sink, change->table, err);
-}
-
-/*
  * Records
  */
 
@@ -155,7 +40,7 @@ static bool history_begin(struct local_sink *sink, uint32_t number, struct error
 
 	table->has_history_index = true;
 	return changelog_index_history(sink->store, changelog_name(sink->arena, table->schema->name), err) &&
-	       table_save(sink, number, err);
+	       local_table_save(sink, number, err);
 }
 
 /* The table whose rows a RENAME carries over; NULL: it has none here. */
@@ -169,7 +54,7 @@ static struct local_table *renamed_from(struct local_sink *sink, struct batch *b
 	if (json_parse(&doc, record->full_record, &at) == JSON_FINE && json_is(&doc, 0, JSON_OBJECT))
 		source = json_text(&doc, json_member(&doc, 0, SPAN("from")), batch->arena);
 	for (size_t i = 0; i < sink->count; i++) {
-		if (span_equal(sink->tables[i].schema->source, source) && !is_collided(sink->tables[i].schema))
+		if (span_equal(sink->tables[i].schema->source, source) && !local_table_is_collided(sink->tables[i].schema))
 			found = &sink->tables[i];
 	}
 	json_doc_free(&doc);
@@ -219,8 +104,7 @@ static void fold_verdicts(struct local_table *table, struct batch *batch)
 	}
 }
 
-/* What was folded so far into the replica. */
-static bool table_apply(struct local_sink *sink, struct local_table *table, struct batch *batch, struct error *err)
+bool local_table_apply(struct local_sink *sink, struct local_table *table, struct batch *batch, struct error *err)
 {
 	uint64_t rows;
 
@@ -242,6 +126,13 @@ static bool is_only_hidden(const struct table_schema *schema, const struct recor
 	return !(schema->notes & NOTE_NO_KEY) && !record->key.len;
 }
 
+/* The replica is there, has the columns of now, and all that was folded so far. */
+static bool replica_catch_up(struct local_sink *sink, struct local_table *table, struct batch *batch, struct error *err)
+{
+	return local_table_begin_replica(sink, table, err) && local_table_follow(sink, table, err) &&
+	       local_table_apply(sink, table, batch, err);
+}
+
 /* What was folded so far is below it, or as it will be. Behind a later one it has no effect: without a changelog
  * nobody can tell what the rows were in between. */
 static bool record_alter(struct local_sink *sink, struct batch *batch, struct record *record, struct error *err)
@@ -253,7 +144,7 @@ static bool record_alter(struct local_sink *sink, struct batch *batch, struct re
 	record->verdict = VERDICT_WRITTEN;
 	if (!table->schema->key_count)
 		return true;
-	if (!(replica_begin(sink, table, err) && table_follow(sink, table, err) && table_apply(sink, table, batch, err)) ||
+	if (!replica_catch_up(sink, table, batch, err) ||
 	    !replica_alter_add(table->replica, record->position, record->full_record, true, &is_repeat, err))
 		return false;
 	table->is_touched = true;
@@ -267,8 +158,7 @@ static bool record_rename(struct local_sink *sink, struct batch *batch, struct r
 	record->verdict = VERDICT_WRITTEN;
 	if (!from || from == to || !from->schema->key_count || !to->schema->key_count)
 		return true;
-	if (!(replica_begin(sink, from, err) && table_follow(sink, from, err) && table_apply(sink, from, batch, err)) ||
-	    !(replica_begin(sink, to, err) && table_follow(sink, to, err) && table_apply(sink, to, batch, err)) ||
+	if (!replica_catch_up(sink, from, batch, err) || !replica_catch_up(sink, to, batch, err) ||
 	    !replica_carry(to->replica, from->replica, record->position, err))
 		return false;
 	to->is_touched = from->is_touched = true;
@@ -291,12 +181,12 @@ static bool record_fold(struct local_sink *sink, struct batch *batch, struct rec
 
 	if (!table->schema->key_count && !is_only_hidden(table->schema, record))
 		return record_refuse(batch, record, "no_key", "the table has no key, so its rows cannot be updated");
-	if (!table->replica && !(replica_begin(sink, table, err) && table_follow(sink, table, err)))
+	if (!table->replica && !(local_table_begin_replica(sink, table, err) && local_table_follow(sink, table, err)))
 		return false;
 	record->verdict = VERDICT_WRITTEN;
 	table->is_touched = true;
 	fold_add(&table->fold, replica_tide(table->replica), &change);
-	return !table->folds_one || table_apply(sink, table, batch, err);
+	return !table->folds_one || local_table_apply(sink, table, batch, err);
 }
 
 static bool record_write(struct local_sink *sink, struct batch *batch, struct record *record, struct error *err)
@@ -333,7 +223,7 @@ static bool folds_finish(struct local_sink *sink, struct batch *batch, struct er
 
 		if (!table->replica || !table->is_touched)
 			continue;
-		if (!table_apply(sink, table, batch, err) || !replica_save(table->replica, 0, err))
+		if (!local_table_apply(sink, table, batch, err) || !replica_save(table->replica, 0, err))
 			return false;
 	}
 	return true;
@@ -352,7 +242,7 @@ static bool changes_until(struct local_sink *sink, struct batch *batch, const st
                           struct error *err)
 {
 	while (*next && (*next)->before <= at) {
-		if (!change_apply(sink, batch, *next, err))
+		if (!local_table_change(sink, batch, *next, err))
 			return false;
 		folds_choose(sink, batch);
 		*next = (*next)->next;
