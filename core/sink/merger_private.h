@@ -1,4 +1,4 @@
-/* The merger's state, shared by its rooms: stores and replicas, choosing a table (local_waiting.c), steps. */
+/* The merger's state, shared by its rooms: stores and replicas (merger_open.c), choosing a table (local_waiting.c), steps. */
 #ifndef WEIR_SINK_MERGER_PRIVATE_H
 #define WEIR_SINK_MERGER_PRIVATE_H
 
@@ -59,6 +59,11 @@ struct merger {
 	struct open_replica open[REPLICAS_OPEN];
 	size_t next_victim;
 };
+
+/* merger_open.c */
+/* What an open replica remembers is the file's, unless somebody else has merged since. */
+struct open_replica *merger_replica(struct merger *merger, const struct catalog_table *table, struct error *err);
+void merger_close_replicas(struct merger *merger);
 
 /* local_waiting.c */
 bool merger_refresh(struct merger *merger, struct error *err);
