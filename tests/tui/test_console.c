@@ -130,7 +130,7 @@ static void settle(void)
 		model_step(console->model, console->now_ms);
 		did = serve();
 		did |= model_step(console->model, console->now_ms);
-		command_results(console);
+		outcomes_say(console);
 		did |= console->ahead_count > 0;
 		ahead_step(console);
 	}

@@ -21,76 +21,6 @@
 #define NOTE_BYTES 4096
 
 /*
- * What views ask (console.h).
- */
-struct model *console_model(struct console *console)
-{
-	return console->model;
-}
-
-const struct keymap *console_keymap(struct console *console)
-{
-	return console->keymap;
-}
-
-int64_t console_now_ms(const struct console *console)
-{
-	return console->now_ms;
-}
-
-const char *console_state_folder(const struct console *console)
-{
-	return console->home->state;
-}
-
-int64_t console_now_us(const struct console *console)
-{
-	return console->now_us;
-}
-
-bool console_is_local(const struct console *console)
-{
-	return console->is_local;
-}
-
-int console_cols(const struct console *console)
-{
-	return console->canvas->cols;
-}
-
-int console_range_s(const struct console *console)
-{
-	return console->range_s;
-}
-
-bool console_is_far(const struct console *console)
-{
-	return console->is_far;
-}
-
-bool console_is_wide(const struct console *console)
-{
-	return console->is_wide;
-}
-
-bool console_is_trouble_only(const struct console *console)
-{
-	return console->is_trouble;
-}
-
-bool console_is_blind(const struct console *console)
-{
-	struct reach reach = model_reach(console->model);
-
-	return !reach.is_there && !reach.is_asked; /* before the first answer nobody is away yet */
-}
-
-enum role console_role(const struct console *console, enum role role)
-{
-	return console_is_blind(console) && role == ROLE_text ? ROLE_dim : role;
-}
-
-/*
  * Frames.
  */
 static void canvas_fit(struct console *console)
@@ -232,7 +162,7 @@ static void loop(struct console *console)
 		take_keys(console);
 		console->is_dirty |= model_step(console->model, console->now_ms);
 		reach_step(console);
-		command_results(console);
+		outcomes_say(console);
 		console->is_dirty |= console->now_us / 1000000 != second;
 		second = console->now_us / 1000000;
 		ahead_step(console);

@@ -88,14 +88,19 @@ struct console {
 	int resizes;
 };
 
+/* facts.c: by its own wish or the engine's word */
+bool console_may_only_look(const struct console *console);
+
 /* frame.c */
 void frame_draw(struct console *console);
+
+/* hints.c */
+void frame_hints(struct console *console, struct text *out);
 
 /* bar.c: two rows while the engine is away; "03:08:14Z", a moment of the wall clock; "44s", whole seconds */
 void bar_draw(struct console *console, struct area area);
 void frame_clock(const struct console *console, int64_t us, bool with_seconds, struct text *out);
 void frame_age(int64_t ms, struct text *out);
-void frame_hints(struct console *console, struct text *out);
 
 /* link.c: an answer of the terminal; the settings of a console that begins; when the next frame may come that no key asked for */
 void console_heard(struct console *console, struct span report);
@@ -124,9 +129,14 @@ void stack_free(struct console *console);
 void stack_move(struct console *console, int by);
 
 /* command.c */
-void command_results(struct console *console);
-
 const char *word_at(const struct words *words, size_t i); /* "" behind the last */
+const char *arg_text(const json_t *args, const char *name); /* "" where it is not given */
+
+/* outcome.c */
+void outcomes_say(struct console *console);
+
+/* say.c */
+void console_say_read_only(struct console *console);
 
 /* lines.c: what the console itself does; false: it is no line of its own */
 bool line_run(struct console *console, const struct words *words);

@@ -29,6 +29,11 @@ void console_say(struct console *console, const char *format, ...)
 	message_add(console, false, text);
 }
 
+void console_say_read_only(struct console *console)
+{
+	console_say(console, "not done: this console was started with --readonly");
+}
+
 void console_complain(struct console *console, const struct error *err)
 {
 	char text[MESSAGE_BYTES];
