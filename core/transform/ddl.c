@@ -320,10 +320,52 @@ static bool renames_read(struct reading *r)
 	return true;
 }
 
+static bool truncate_read(struct reading *r)
+{
+	struct ddl_scan *scan = &r->scan;
+
+	ddl_take_word(scan, "table");
+	if (!take_table(scan, &r->out->db, &r->out->table))
+		return fail_with(r, "TRUNCATE names no table");
+	if (ddl_take_word(scan, "wait"))
+		ddl_next(scan);
+	ddl_take_word(scan, "nowait");
+	r->out->kind = DDL_TRUNCATE;
+	return true;
+}
+
+/* A CREATE without OR REPLACE finds no table, a temporary one is nobody's but its session's. */
+static bool create_read(struct reading *r)
+{
+	struct ddl_scan *scan = &r->scan;
+
+	if (!ddl_take_word(scan, "or") || !ddl_take_word(scan, "replace") || !ddl_take_word(scan, "table"))
+		return true;
+	if (!take_table(scan, &r->out->db, &r->out->table))
+		return fail_with(r, "CREATE OR REPLACE TABLE names no table");
+	r->out->kind = DDL_REPLACE;
+	return true;
+}
+
+/* MariaDB: SET STATEMENT name = value, .. FOR, and then what is to be done under it. */
+static void setting_skip(struct ddl_scan *scan)
+{
+	if (!ddl_take_word(scan, "set") || !ddl_take_word(scan, "statement"))
+		return;
+	while (scan->now.kind != DDL_END && scan->now.kind != DDL_BROKEN && !ddl_is_word(scan, "for"))
+		ddl_next(scan);
+	ddl_take_word(scan, "for");
+}
+
 static bool statement_read(struct reading *r)
 {
 	struct ddl_scan *scan = &r->scan;
 
+	setting_skip(scan);
+	if (ddl_take_word(scan, "truncate"))
+		return truncate_read(r);
+	if (ddl_take_word(scan, "create"))
+		return create_read(r);
 	if (ddl_take_word(scan, "rename"))
 		return (ddl_take_word(scan, "table") || ddl_take_word(scan, "tables")) ? renames_read(r) : true;
 	if (!ddl_take_word(scan, "alter"))
@@ -331,6 +373,14 @@ static bool statement_read(struct reading *r)
 	while (ddl_take_word(scan, "online") || ddl_take_word(scan, "offline") || ddl_take_word(scan, "ignore"))
 		;
 	return !ddl_take_word(scan, "table") || alter_read(r);
+}
+
+/* What was read of it must be all of it; of a table made anew no more is read. */
+static bool is_read_to_end(const struct reading *r)
+{
+	enum ddl_kind kind = r->out->kind;
+
+	return kind == DDL_ELSE || kind == DDL_REPLACE || r->scan.now.kind == DDL_END;
 }
 
 bool ddl_read(struct span text, struct arena *arena, struct ddl *out, const char **out_why)
@@ -352,7 +402,7 @@ bool ddl_read(struct span text, struct arena *arena, struct ddl *out, const char
 	}
 	while (out->kind != DDL_ELSE && ddl_take_sign(&r.scan, ';'))
 		;
-	if (r.scan.now.kind == DDL_BROKEN || (out->kind != DDL_ELSE && r.scan.now.kind != DDL_END)) {
+	if (r.scan.now.kind == DDL_BROKEN || !is_read_to_end(&r)) {
 		*out_why = r.scan.now.kind == DDL_BROKEN ? broken : "it goes on behind its end";
 		return false;
 	}

@@ -49,12 +49,14 @@ struct ddl_clause {
 enum ddl_kind {
 	DDL_ALTER_TABLE,   /* clauses of one table */
 	DDL_RENAME_TABLES, /* clauses RENAME_TABLE, one after the other */
+	DDL_TRUNCATE,      /* one table is emptied */
+	DDL_REPLACE,       /* CREATE OR REPLACE TABLE: one table is dropped and made anew; its columns are not read */
 	DDL_ELSE,          /* nothing that concerns columns or names */
 };
 
 struct ddl {
 	enum ddl_kind kind;
-	struct span db, table;    /* of ALTER_TABLE; db may be empty */
+	struct span db, table;    /* of all but RENAME_TABLES; db may be empty */
 	struct ddl_clause *clauses;
 };
 

@@ -112,6 +112,12 @@ static char escaped(char c)
 	return at ? to[at - from] : c;
 }
 
+/* \% and \_ keep their backslash: only LIKE reads them as other signs. */
+static bool is_escape(char c)
+{
+	return c != '%' && c != '_';
+}
+
 /* Up to the closing quote; doubled, it stands for itself. */
 static bool take_quoted(struct ddl_scan *scan, bool has_escapes, struct span *out)
 {
@@ -120,7 +126,7 @@ static bool take_quoted(struct ddl_scan *scan, bool has_escapes, struct span *ou
 	size_t len = 0, room = left(scan) + 1;
 
 	for (scan->at++; scan->at < scan->end; scan->at++) {
-		if (has_escapes && *scan->at == '\\' && scan->at + 1 < scan->end) {
+		if (has_escapes && *scan->at == '\\' && scan->at + 1 < scan->end && is_escape(scan->at[1])) {
 			text[len++] = escaped(*++scan->at);
 			continue;
 		}

@@ -352,6 +352,27 @@ static void unread_tell(struct debezium *d, struct event *e, struct span ddl, co
 	}
 }
 
+/*
+ * The rows below the statement are gone. Connectors skip `t` events by default, and then this message is the only word
+ * of it; where one comes too, both have the same position and count once.
+ */
+static void table_empty(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database)
+{
+	struct record *record;
+
+	e->table = table_known(d, e, ddl->db.len ? ddl->db : database, ddl->table);
+	if (!e->table)
+		return;
+	if (ddl->kind == DDL_REPLACE) {
+		table_change(e->table, "made again", NOTHING);
+		table_step(e->table, NOTHING, "dropped and made again", "rows before it are gone");
+	}
+	record = schema_record(d, e, OP_TRUNCATE);
+	if (record && d->wants_proto)
+		record->proto = record_proto(e, record, NULL, NULL);
+	table_flush(d, e);
+}
+
 void ddl_apply(struct debezium *d, struct event *e, struct span text)
 {
 	struct span database = NOTHING;
@@ -364,6 +385,8 @@ void ddl_apply(struct debezium *d, struct event *e, struct span text)
 		ddl.kind = DDL_ELSE;
 	} else if (ddl.kind == DDL_ALTER_TABLE) {
 		alter_apply(d, e, &ddl, database, text);
+	} else if (ddl.kind == DDL_TRUNCATE || ddl.kind == DDL_REPLACE) {
+		table_empty(d, e, &ddl, database);
 	}
 	if (ddl.kind != DDL_ELSE)
 		renames_apply(d, e, ddl.clauses, database);

@@ -158,6 +158,47 @@ def test_a_table_made_again_has_nothing_of_before():
     both(log.text(), lambda home: rows_are(home, "id, x, y", [(2, 2, None)]))
 
 
+def test_a_truncate_that_only_its_statement_tells():
+    """`skipped.operations` is `t` unless set; with both, the table is emptied once."""
+    for connector in ("mysql", "mariadb"):
+        for has_event in (False, True):
+            log = mysql.Log(connector=connector)
+            log.tables["t"] = [ID, ("v", "int", True)]
+            log.insert("t", id=1, v=1)
+            log.insert("t", id=2, v=2)
+            at = log.step()
+            if has_event:
+                log.put({"before": None, "after": None, "op": "t", "ts_ms": 1700000000000, "source": log.source("t", at)}, log.block("t"))
+            log.ddl("TRUNCATE TABLE `t`", "t", position=at, lists=False)
+            both(log.text(), lambda home: rows_are(home, "id, v", []))
+            log.insert("t", id=1, v=11)
+            both(log.text(), lambda home: rows_are(home, "id, v", [(1, 11)]))
+
+
+def test_a_table_replaced_by_create_has_nothing_of_before():
+    log = mysql.Log(connector="mariadb")
+    log.tables["t"] = [ID, ("v", "int", True)]
+    log.insert("t", id=1, v=1)
+    log.insert("t", id=2, v=2)
+    log.ddl("create or replace table shop.t (id int primary key, v int)", "t", [ID, ("v", "int", True)], kind="CREATE")
+
+    def emptied(home):
+        rows_are(home, "id, v", [])
+        assert ("", "dropped and made again", "rows before it are gone") in steps(home), steps(home)
+
+    both(log.text(), emptied)
+    log.insert("t", id=2, v=22)
+    both(log.text(), lambda home: rows_are(home, "id, v", [(2, 22)]))
+
+
+def test_a_setting_for_one_statement_hides_no_alter():
+    log = mysql.Log(connector="mariadb")
+    log.tables["t"] = [ID]
+    log.insert("t", id=1)
+    log.ddl("SET STATEMENT max_statement_time=5 FOR ALTER TABLE t ADD x varchar(9) DEFAULT '5\\%'", "t", [ID, ("x", "varchar(9)", True)])
+    both(log.text(), lambda home: rows_are(home, "id, x", [(1, "5\\%")]))
+
+
 def test_what_cannot_be_read_is_shown_and_changes_nothing():
     log = mysql.Log()
     log.tables["t"] = [ID]

@@ -67,6 +67,27 @@ static void tables_are_renamed_one_after_the_other(void **state)
 	READS("RENAME TABLES `s`.`a` TO tmp, b TO s.a, tmp TO b;", ": rename_table a -> tmp; rename_table b -> a; rename_table tmp -> b;");
 }
 
+static void tables_that_are_emptied_or_made_anew(void **state)
+{
+	(void)state;
+	READS("truncate t", "t:");
+	READS("TRUNCATE /* all */ TABLE `s`.`t` WAIT 5;", "s.t:");
+	READS("truncate table", "TRUNCATE names no table");
+	READS("truncate table t, u", "it goes on behind its end");
+	READS("create or replace table s.t (a int) select 1", "s.t:");
+	READS("create or replace temporary table t (a int)", "else");
+	READS("create table t (a int)", "else");
+	READS("create or replace view t as select 1", "else");
+}
+
+static void settings_before_a_statement_are_passed_over(void **state)
+{
+	(void)state;
+	READS("set statement max_statement_time = 5, sql_mode = 'a for b' for alter table t add a int", "t: add a int;");
+	READS("set statement a = 1", "else");
+	READS("set names utf8", "else");
+}
+
 static void quotes_comments_and_code_in_comments(void **state)
 {
 	(void)state;
@@ -135,6 +156,7 @@ static void a_new_column_has_its_default_in_older_rows(void **state)
 		{ "bigint default -9223372036854775808", "-9223372036854775808", "-9223372036854775808" },
 		{ "int default 0x1F", "31", "31" },               { "boolean default true", "1", "1" },
 		{ "varchar(3) default ''", "\"\"", "\"\"" },      { "varchar(9) default '\"\\\\'", "\"\\\"\\\\\"", "\"\\\"\\\\\"" },
+		{ "varchar(9) default 'a\\%\\_\\x'", "\"a\\\\%\\\\_x\"", "\"a\\\\%\\\\_x\"" },
 		{ "national varchar(3) not null", "\"\"", "\"\"" }, { "char(3) default 'a '", "\"a\"", "\"a\"" },
 		{ "enum('b','a') not null", "\"b\"", "\"b\"" },   { "set('a','b') not null", "\"\"", "\"\"" },
 		{ "decimal(6,2) default 1.5", "\"1.5\"", "\"1.50\"" }, { "numeric not null", "\"0\"", "\"0\"" },
@@ -174,6 +196,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(clauses_are_read_one_by_one),
 		cmocka_unit_test(tables_are_renamed_one_after_the_other),
+		cmocka_unit_test(tables_that_are_emptied_or_made_anew),
+		cmocka_unit_test(settings_before_a_statement_are_passed_over),
 		cmocka_unit_test(quotes_comments_and_code_in_comments),
 		cmocka_unit_test(what_does_not_concern_columns_is_passed_over),
 		cmocka_unit_test(what_cannot_be_read_is_said),
