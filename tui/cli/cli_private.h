@@ -43,6 +43,31 @@ struct printer_state {
 	char last[80];  /* name of the metric printed last */
 };
 
+/* print.c: members of an object, "" and 0 where it has none; "NEEDS YOU", or its state as it is */
+const char *cli_word(const json_t *object, const char *name);
+long long cli_number(const json_t *object, const char *name);
+const char *cli_state(const json_t *object);
+/* Left-aligned in `width` columns, cleaned; longer text is not cut: a cut name cannot be pasted. */
+void cli_cell(const json_t *object, const char *name, int width);
+/* A number of the object as a cell of a row; lent as `room` is. */
+const char *cli_number_cell(const json_t *object, const char *name, char room[24]);
+#define PRINT_CELLS(state, columns, cells) print_cells(state, columns, sizeof(columns) / sizeof(columns[0]), cells)
+void print_cells(struct printer_state *state, const struct page_column *columns, size_t count, const char *const *cells);
+void print_value(const json_t *value);
+
+/* print_letters.c */
+void print_letter_group(const json_t *group, struct printer_state *state);
+void print_letter(const json_t *letter, struct printer_state *state);
+void print_shown(const json_t *letter, struct printer_state *state);
+void print_replayed(const json_t *run, struct printer_state *state);
+void print_discarded(const json_t *answer, struct printer_state *state);
+
+/* print_tables.c */
+void print_listed_table(const json_t *table, struct printer_state *state);
+/* `with_job`: the tables of several jobs. */
+void print_table_row(const json_t *table, bool with_job, struct printer_state *state);
+void print_why(const json_t *why, struct printer_state *state);
+
 /* status.c */
 void print_status(const json_t *object, struct printer_state *state);
 

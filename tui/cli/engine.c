@@ -10,13 +10,6 @@ struct answer {
 	bool has_started;
 };
 
-static const char *word(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
-
 static void print_engine(void *context, const json_t *status)
 {
 	const struct answer *answer = context;
@@ -32,7 +25,7 @@ static void print_engine(void *context, const json_t *status)
 		json_decref(line);
 		return;
 	}
-	clean_text(home, span_of(word(status, "home")));
+	clean_text(home, span_of(cli_word(status, "home")));
 	printf("%s, pid %lld, %lld running jobs\nhome %s\n", answer->has_started ? "engine started" : "the engine runs already",
 	       (long long)json_integer_value(json_object_get(status, "pid")),
 	       (long long)json_integer_value(json_object_get(status, "running_jobs")), home->at);

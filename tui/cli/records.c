@@ -8,18 +8,6 @@
 #define INDENT 20 /* of what is folded: behind the time */
 #define LINE_BYTES (1u << 20)
 
-static const char *word(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
-
-static long long number(const json_t *object, const char *name)
-{
-	return (long long)json_integer_value(json_object_get(object, name));
-}
-
 static void print_line(const struct text *line)
 {
 	cli_fold(stdout, line->at, 0, INDENT);
@@ -30,7 +18,7 @@ static void print_line(const struct text *line)
 /* "2026-11-30T02:37:30.123456Z" as "2026-11-30 02:37:30 ". */
 static void add_time(struct text *out, const json_t *line)
 {
-	const char *time = word(line, "time");
+	const char *time = cli_word(line, "time");
 
 	if (strlen(time) < 19)
 		text_add_format(out, "%-19s ", time);
@@ -45,21 +33,21 @@ static void add_time(struct text *out, const json_t *line)
 /* How an act ended, in words. */
 static void add_end(struct text *out, const json_t *line)
 {
-	const char *phase = word(line, "phase");
+	const char *phase = cli_word(line, "phase");
 
 	if (strcmp(phase, "before") == 0)
 		text_add(out, ": begun, no end yet");
-	else if (strcmp(phase, "after") == 0 && !number(line, "exit"))
+	else if (strcmp(phase, "after") == 0 && !cli_number(line, "exit"))
 		text_add(out, ": done");
 	else if (strcmp(phase, "after") == 0)
-		text_add_format(out, ": done, exit %lld", number(line, "exit"));
+		text_add_format(out, ": done, exit %lld", cli_number(line, "exit"));
 	else
-		text_add_format(out, ": %s: %s: %s", phase, word(line, "code"), word(line, "message"));
+		text_add_format(out, ": %s: %s: %s", phase, cli_word(line, "code"), cli_word(line, "message"));
 }
 
 static void add_change(struct text *out, const json_t *change)
 {
-	const char *before = word(change, "before"), *after = word(change, "after");
+	const char *before = cli_word(change, "before"), *after = cli_word(change, "after");
 
 	if (*before || *after)
 		text_add_format(out, " (%s -> %s)", *before ? before : "nothing", *after ? after : "nothing");
@@ -67,28 +55,28 @@ static void add_change(struct text *out, const json_t *change)
 
 static void add_act(struct text *out, const json_t *line)
 {
-	const char *ssh = word(line, "ssh_as_client_said");
+	const char *ssh = cli_word(line, "ssh_as_client_said");
 
-	text_add(out, word(line, "text"));
+	text_add(out, cli_word(line, "text"));
 	add_end(out, line);
 	add_change(out, json_object_get(line, "change"));
-	if (*word(line, "why"))
-		text_add_format(out, ", \"%s\"", word(line, "why"));
+	if (*cli_word(line, "why"))
+		text_add_format(out, ", \"%s\"", cli_word(line, "why"));
 	if (*ssh)
 		text_add_format(out, " [ssh %.*s]", (int)strcspn(ssh, " "), ssh);
 }
 
 static void add_news(struct text *out, const json_t *line)
 {
-	const char *job = word(line, "job"), *table = word(line, "table");
-	bool is_note = strcmp(word(line, "kind"), "note") == 0;
+	const char *job = cli_word(line, "job"), *table = cli_word(line, "table");
+	bool is_note = strcmp(cli_word(line, "kind"), "note") == 0;
 
 	/* "DATASET.TABLE" is the table of one job; "-" is none. */
 	if (*table && strcmp(table, "-") != 0)
 		text_add_format(out, "%s: ", table);
 	else if (*job)
 		text_add_format(out, "%s: ", job);
-	text_add_format(out, is_note ? "\"%s\"" : "%s", word(line, "text"));
+	text_add_format(out, is_note ? "\"%s\"" : "%s", cli_word(line, "text"));
 }
 
 void print_journal(const json_t *line, struct printer_state *state)
@@ -104,8 +92,8 @@ void print_journal(const json_t *line, struct printer_state *state)
 	if (json_is_true(json_object_get(line, "ended")))
 		return;
 	add_time(out, line);
-	text_add_format(out, "%-8s ", word(line, "who"));
-	if (strcmp(word(line, "kind"), "act") == 0)
+	text_add_format(out, "%-8s ", cli_word(line, "who"));
+	if (strcmp(cli_word(line, "kind"), "act") == 0)
 		add_act(out, line);
 	else
 		add_news(out, line);
@@ -136,10 +124,10 @@ void print_log(const json_t *line, struct printer_state *state)
 	}
 	state->count++;
 	add_time(out, line);
-	text_add_format(out, "%-5s %s: ", word(line, "level"), word(line, "part"));
-	if (*word(line, "job"))
-		text_add_format(out, "%s: ", word(line, "job"));
-	text_add(out, word(line, "sentence"));
+	text_add_format(out, "%-5s %s: ", cli_word(line, "level"), cli_word(line, "part"));
+	if (*cli_word(line, "job"))
+		text_add_format(out, "%s: ", cli_word(line, "job"));
+	text_add(out, cli_word(line, "sentence"));
 	json_object_foreach(json_object_get(line, "fields"), name, value)
 		add_field(out, name, value);
 	print_line(out);

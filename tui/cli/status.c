@@ -9,23 +9,6 @@
 
 #define INDENT "    "
 
-static const char *word(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : "";
-}
-
-static long long number(const json_t *object, const char *name)
-{
-	return (long long)json_integer_value(json_object_get(object, name));
-}
-
-static const char *shown_state(const char *state)
-{
-	return strcmp(state, "needs you") == 0 ? "NEEDS YOU" : state;
-}
-
 /* "850ms", "4s", "3m", "2h", "5d": what fits into six columns. */
 void cli_time_text(double ms, char out[16])
 {
@@ -60,12 +43,6 @@ static const char *rate_cell(double rate, char out[24])
 		snprintf(out, 24, "%.*fk", rate < 1e4 ? 1 : 0, rate / 1e3);
 	else
 		snprintf(out, 24, "%.*fM", rate < 1e7 ? 1 : 0, rate / 1e6);
-	return out;
-}
-
-static const char *number_cell(const json_t *object, const char *name, char out[24])
-{
-	snprintf(out, 24, "%lld", number(object, name));
 	return out;
 }
 
@@ -104,10 +81,10 @@ static void print_activity(const json_t *activity)
 	json_array_foreach(activity, i, item) {
 		OWNED(text) doing = text_new(4096);
 
-		text_add(doing, word(item, "doing"));
+		text_add(doing, cli_word(item, "doing"));
 		add_clock(doing, " since ", json_object_get(item, "since"));
 		add_clock(doing, ", next try ", json_object_get(item, "until"));
-		printf(INDENT "%-7s", word(item, "thread"));
+		printf(INDENT "%-7s", cli_word(item, "thread"));
 		cli_print_wrapped(doing->at, sizeof(INDENT) - 1 + 7);
 	}
 }
@@ -121,11 +98,11 @@ static void print_tables(const json_t *tables)
 		bool narrow = cli_columns(stdout) < 70;
 		OWNED(text) line = text_new(65536);
 
-		if (strcmp(word(table, "state"), "ok") == 0)
+		if (strcmp(cli_word(table, "state"), "ok") == 0)
 			continue;
-		text_add_format(line, "%-*s letters %lld, parked %lld", narrow ? 18 : 24, word(table, "table"), number(table, "dead_lettered"),
-		                number(table, "parked"));
-		printf(INDENT "%-11s ", shown_state(word(table, "state")));
+		text_add_format(line, "%-*s letters %lld, parked %lld", narrow ? 18 : 24, cli_word(table, "table"),
+		                cli_number(table, "dead_lettered"), cli_number(table, "parked"));
+		printf(INDENT "%-11s ", cli_state(table));
 		cli_print_wrapped(line->at, sizeof(INDENT) - 1 + 12);
 	}
 }
@@ -139,12 +116,12 @@ static void print_status_line(const json_t *job, struct printer_state *state)
 	};
 	const json_t *rates = json_object_get(job, "rates");
 	char lag[16], in[24], out[24], waiting[24], letters[24], parked[24];
-	const char *const cells[] = { word(job, "job"), shown_state(word(job, "state")),
+	const char *const cells[] = { cli_word(job, "job"), cli_state(job),
 		                      time_cell(json_object_get(job, "lag_ms"), lag),
 		                      rate_cell(json_number_value(json_object_get(rates, "received")), in),
 		                      rate_cell(json_number_value(json_object_get(rates, "written")), out),
-		                      number_cell(job, "replica_waiting", waiting),
-		                      number_cell(job, "dead_lettered", letters), number_cell(job, "parked", parked) };
+		                      cli_number_cell(job, "replica_waiting", waiting),
+		                      cli_number_cell(job, "dead_lettered", letters), cli_number_cell(job, "parked", parked) };
 
 	if (!state->count++)
 		cli_list_head(&state->list, columns, sizeof(columns) / sizeof(columns[0]));
@@ -156,9 +133,9 @@ void print_reason(const json_t *job)
 	OWNED(text) reason = text_new(8192);
 
 	/* What a running job waits for is the first thing that it does. */
-	if (!*word(job, "code") || json_array_size(json_object_get(job, "activity")))
+	if (!*cli_word(job, "code") || json_array_size(json_object_get(job, "activity")))
 		return;
-	text_add_format(reason, "%s: %s", word(job, "code"), word(job, "sentence"));
+	text_add_format(reason, "%s: %s", cli_word(job, "code"), cli_word(job, "sentence"));
 	printf(INDENT);
 	cli_print_wrapped(reason->at, sizeof(INDENT) - 1);
 }
@@ -168,7 +145,7 @@ static void print_metric(const json_t *metric, struct printer_state *state)
 	OWNED(text) out = text_new(16u << 20);
 
 	exposition_text(metric, state->count++ ? state->last : "", out);
-	snprintf(state->last, sizeof(state->last), "%s", word(metric, "metric"));
+	snprintf(state->last, sizeof(state->last), "%s", cli_word(metric, "metric"));
 	fputs(out->at, stdout);
 }
 
