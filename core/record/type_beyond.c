@@ -83,26 +83,6 @@ static bool put_date(int64_t days, char **at)
 	return true;
 }
 
-static char *put_clock(int64_t us, char *at)
-{
-	int64_t seconds = us / 1000000, fraction = us % 1000000;
-
-	if (seconds < 360000)
-		at = put_two(seconds / 3600, at);
-	else
-		at = int_print(seconds / 3600, at);
-	*at++ = ':';
-	at = put_two(seconds / 60 % 60, at);
-	*at++ = ':';
-	at = put_two(seconds % 60, at);
-	if (!fraction)
-		return at;
-	*at++ = '.';
-	at = put_two(fraction / 10000, at);
-	at = put_two(fraction / 100, at);
-	return put_two(fraction, at);
-}
-
 static bool put_stamp(int64_t number, int64_t unit, char **at)
 {
 	int64_t us = number, days, rest;
@@ -114,7 +94,7 @@ static bool put_stamp(int64_t number, int64_t unit, char **at)
 	if (!put_date(days, at))
 		return false;
 	*(*at)++ = 'T';
-	*at = put_clock(rest, *at);
+	*at = clock_print(rest, *at);
 	return true;
 }
 
@@ -127,7 +107,9 @@ static bool put_duration(int64_t number, int64_t unit, char **at)
 		return false;
 	if (us < 0)
 		*(*at)++ = '-';
-	*at = put_clock(us < 0 ? -us : us, *at);
+	us = us < 0 ? -us : us;
+	*at = us < 100 * HOUR_US ? put_two(us / HOUR_US, *at) : int_print(us / HOUR_US, *at);
+	*at = minutes_print(us % HOUR_US, *at);
 	return true;
 }
 

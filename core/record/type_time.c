@@ -57,14 +57,12 @@ char *date_print(int64_t days, char *at)
 	return put_two(c.day, at);
 }
 
-/* Fractions have six digits or none. */
-char *clock_print(int64_t us, char *at)
+char *minutes_print(int64_t us, char *at)
 {
 	unsigned seconds = (unsigned)(us / 1000000), fraction = (unsigned)(us % 1000000);
 
-	at = put_two(seconds / 3600, at);
 	*at++ = ':';
-	at = put_two(seconds / 60 % 60, at);
+	at = put_two(seconds / 60, at);
 	*at++ = ':';
 	at = put_two(seconds % 60, at);
 	if (!fraction)
@@ -73,6 +71,11 @@ char *clock_print(int64_t us, char *at)
 	at = put_two(fraction / 10000, at);
 	at = put_two(fraction / 100 % 100, at);
 	return put_two(fraction % 100, at);
+}
+
+char *clock_print(int64_t us, char *at)
+{
+	return minutes_print(us % HOUR_US, put_two((unsigned)(us / HOUR_US), at));
 }
 
 char *time_print(enum bq_kind kind, int64_t number, char *at)

@@ -9,6 +9,7 @@
 
 #define DAYS_LEAST INT64_C(-719162)
 #define DAYS_MOST INT64_C(2932896)
+#define HOUR_US INT64_C(3600000000)
 #define DAY_US INT64_C(86400000000)
 #define STAMP_LEAST (DAYS_LEAST * DAY_US)
 #define STAMP_MOST ((DAYS_MOST + 1) * DAY_US - 1)
@@ -24,6 +25,8 @@ unsigned civil_month_days(int64_t year, unsigned month);
 
 char *date_print(int64_t days, char *at);
 char *clock_print(int64_t us, char *at);
+/* ":04:05.123456", what stands behind the hour. Fractions have six digits or none. */
+char *minutes_print(int64_t us, char *at);
 
 enum time_fault { TIME_FINE, TIME_SYNTAX, TIME_BELOW, TIME_ABOVE };
 
