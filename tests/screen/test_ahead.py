@@ -1,59 +1,28 @@
 """Keys that come before the view which they are meant for: they act on what comes, or say that they do not."""
 import json
-import os
-import socket
 import threading
 
+import between
 import console
 
 
-class SlowEngine:
-    """Between a console and the engine: answers to some calls are held back until they are let go."""
+class SlowEngine(between.Between):
+    """Answers to some calls are held back until they are let go."""
 
     def __init__(self, home, held):
-        self.path, self.held, self.asked = os.path.join(home.state, "weird.sock"), held, []
+        self.held, self.asked = held, []
         self.may_go = threading.Event()
         self.changed = threading.Condition()
-        os.rename(self.path, self.path + ".real")
-        self.server = socket.socket(socket.AF_UNIX)
-        self.server.bind(self.path)
-        self.server.listen(16)
-        threading.Thread(target=self.serve, daemon=True).start()
+        super().__init__(home)
 
-    def serve(self):
-        while True:
-            try:
-                client, _ = self.server.accept()
-            except OSError:
-                return
-            engine = socket.socket(socket.AF_UNIX)
-            engine.connect(self.path + ".real")
-            threading.Thread(target=self.pass_calls, args=(client, engine), daemon=True).start()
-            threading.Thread(target=self.pass_answers, args=(engine, client), daemon=True).start()
-
-    def pass_calls(self, client, engine):
-        try:
-            for line in client.makefile("rb"):
-                self.pass_call(json.loads(line).get("call"), line, engine)
-            engine.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
-
-    def pass_call(self, call, line, engine):
+    def call(self, line):
+        call = json.loads(line).get("call")
         with self.changed:
             self.asked.append(call)
             self.changed.notify_all()
         if call in self.held:
             self.may_go.wait()
-        engine.sendall(line)
-
-    def pass_answers(self, engine, client):
-        try:
-            for line in engine.makefile("rb"):
-                client.sendall(line)
-            client.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
+        return line
 
     def wait_asked(self, call):
         with self.changed:
@@ -64,9 +33,7 @@ class SlowEngine:
 
     def __exit__(self, *_):
         self.may_go.set()
-        self.server.shutdown(socket.SHUT_RDWR)
-        self.server.close()
-        os.rename(self.path + ".real", self.path)
+        self.end()
 
 
 def behind(home, held):

@@ -6,6 +6,7 @@ import signal
 import socket
 import threading
 
+import between
 import console
 import screen
 import test_access
@@ -41,50 +42,23 @@ def test_killed_under_the_console_it_says_since_when_and_when_it_tries_again():
         assert not [line for line in home.run("journal", "--json").lines if line.get("what") == "pause"]
 
 
-class Translator:
-    """Between a console and the real engine: an engine of another protocol and version, as far as anybody can see."""
+class Translator(between.Between):
+    """Makes the real engine one of another protocol and version, as far as anybody can see."""
 
     def __init__(self, home, protocol, version):
-        self.path, self.protocol, self.version = os.path.join(home.state, "weird.sock"), protocol, version
+        self.protocol, self.version = protocol, version
         self.calls = []
-        os.rename(self.path, self.path + ".real")
-        self.server = socket.socket(socket.AF_UNIX)
-        self.server.bind(self.path)
-        self.server.listen(16)
-        threading.Thread(target=self.serve, daemon=True).start()
+        super().__init__(home)
 
-    def serve(self):
-        while True:
-            try:
-                client, _ = self.server.accept()
-            except OSError:
-                return
-            engine = socket.socket(socket.AF_UNIX)
-            engine.connect(self.path + ".real")
-            threading.Thread(target=self.pass_on, args=(client, engine, self.hear), daemon=True).start()
-            threading.Thread(target=self.pass_on, args=(engine, client, self.say), daemon=True).start()
+    def call(self, line):
+        self.calls.append(json.loads(line).get("call"))
+        return line
 
-    def pass_on(self, source, to, change):
-        try:
-            for line in source.makefile("rb"):
-                to.sendall(json.dumps(change(json.loads(line))).encode() + b"\n")
-            to.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
-
-    def hear(self, frame):
-        self.calls.append(frame.get("call"))
-        return frame
-
-    def say(self, frame):
+    def answer(self, line):
+        frame = json.loads(line)
         if "hello" in frame:
             frame["hello"].update(protocol=self.protocol, version=self.version)
-        return frame
-
-    def end(self):
-        self.server.shutdown(socket.SHUT_RDWR)
-        self.server.close()
-        os.rename(self.path + ".real", self.path)
+        return json.dumps(frame).encode() + b"\n"
 
 
 class OtherEngine:
