@@ -91,6 +91,12 @@ enum feed_more { FEED_MORE, FEED_NOTHING, FEED_END, FEED_FAILED };
 /* Reads some more bytes into the window, waits for them up to until_ms. */
 enum feed_more feed_read(struct feed *feed, struct arena *arena, int64_t until_ms, struct error *err);
 
+/* feed_long.c: goes on with a line that is too long, or begins one. */
+enum pulled feed_pull_big(struct feed *feed, struct batch *into, int64_t until_ms, struct error *err);
+struct span feed_without_cr(struct span line);
+/* Behind a line's bytes. Its number is counted once, also when its newline came later than itself. */
+void feed_advance(struct feed *feed, uint64_t bytes, bool has_newline);
+
 /* Would feed_read of a followed file say anything but FEED_NOTHING? */
 bool feed_file_has_news(const struct feed *feed);
 
