@@ -318,11 +318,44 @@ static uint32_t columns_behind(struct event *e, const struct ddl *ddl, struct sp
 	return listed;
 }
 
+static bool is_named_beside(struct event *e, struct span source, struct span name)
+{
+	struct span table;
+
+	if (columns_listed(e, source))
+		return true;
+	return value_text(&e->fields[FIELD_TABLE], e->batch->arena, &table) == READ_OK && span_equal(table, name);
+}
+
+/*
+ * Servers with lower_case_table_names log a statement as it was typed, and the connector names the table beside it as the
+ * server does. Elsewhere `T` is another table than `t`, and the message does not name `t`.
+ */
+static struct table *table_of(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database)
+{
+	struct span db = ddl->db.len ? ddl->db : database;
+	struct span typed = source_name(e->batch->arena, db, NOTHING, ddl->table);
+	struct table *table = table_known(d, e, db, ddl->table);
+	size_t most = d->table_count;
+
+	for (size_t i = 0; !table && db.len && i < most; i++) {
+		struct span source = d->tables[i]->schema.source;
+		struct span name;
+
+		if (!span_same_word(source, typed))
+			continue;
+		name = span_make(source.at + (source.len - ddl->table.len), ddl->table.len);
+		if (is_named_beside(e, source, name))
+			table = table_known(d, e, span_make(source.at, db.len), name);
+	}
+	return table;
+}
+
 static void alter_apply(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database, struct span text)
 {
 	struct altering a = { .d = d, .e = e, .ddl = ddl };
 
-	e->table = table_known(d, e, ddl->db.len ? ddl->db : database, ddl->table);
+	e->table = table_of(d, e, ddl, database);
 	if (!e->table || !clause_of_columns(ddl))
 		return;
 	a.listed = columns_behind(e, ddl, database);
@@ -360,7 +393,7 @@ static void table_empty(struct debezium *d, struct event *e, const struct ddl *d
 {
 	struct record *record;
 
-	e->table = table_known(d, e, ddl->db.len ? ddl->db : database, ddl->table);
+	e->table = table_of(d, e, ddl, database);
 	if (!e->table)
 		return;
 	if (ddl->kind == DDL_REPLACE) {

@@ -191,6 +191,22 @@ def test_a_table_replaced_by_create_has_nothing_of_before():
     both(log.text(), lambda home: rows_are(home, "id, v", [(2, 22)]))
 
 
+def test_a_statement_may_write_the_table_in_another_case():
+    """lower_case_table_names: the statement is logged as typed, tableChanges and source have the server's name."""
+    log = mysql.Log()
+    log.tables["t"] = [ID, ("v", "int", True)]
+    log.insert("t", id=1, v=1)
+    log.ddl("ALTER TABLE Shop.T CHANGE V w int, ADD x int DEFAULT 5", "t", [ID, ("w", "int", True), ("x", "int", True)])
+    log.insert("t", id=2, w=2, x=2)
+    # On a server that tells them apart this is another table.
+    log.ddl("ALTER TABLE T ADD y int DEFAULT 9", "T", [ID, ("y", "int", True)])
+    both(log.text(), lambda home: rows_are(home, "id, w, x", [(1, 1, 5), (2, 2, 2)]))
+    log.ddl("TRUNCATE T", "T", lists=False)
+    both(log.text(), lambda home: rows_are(home, "id, w, x", [(1, 1, 5), (2, 2, 2)]))
+    log.ddl("TRUNCATE T", "t", lists=False)
+    both(log.text(), lambda home: rows_are(home, "id, w, x", []))
+
+
 def test_a_setting_for_one_statement_hides_no_alter():
     log = mysql.Log(connector="mariadb")
     log.tables["t"] = [ID]
