@@ -110,12 +110,27 @@ def test_a_group_is_replayed_when_its_cause_is_gone():
         t.wait_for(lambda picture: last(home)[0] == "job set")
         steps(t, "g d a w")
         t.wait_for(lambda picture: group(home)["open"] == 0)
-        t.wait_for("done")
+        t.wait_for("8 done")
         assert_done(home, "dlq replay", group=1, job="shop", yes=True)
         assert table(home)["open_letters"] == 0 and home.sql("select count(*), count(phone) from orders") == [(40, 8)], table(home)
         steps(t, "g o")
         t.wait_for("ok: nothing needs you")
         home.verify()
+
+
+def test_a_replay_that_is_typed_asks_with_its_count_and_says_what_came_of_it():
+    with console.broken_shop() as home, console.console(home) as t:
+        steps(t, "Enter")
+        steps(t, "2 Enter")
+        t.wait_for("8 letters of group 1 of job 'shop' would be replayed?")
+        steps(t, "Esc")
+        assert group(home)["open"] == 8 and "dlq replay" not in [what for what, _, code in acts(home) if code in (0, 1)]
+        steps(t, "2 Enter")
+        t.wait_for("would be replayed?")
+        t.row("Same as")
+        steps(t, "Enter")
+        t.wait_for("group 1: 0 done, 0 no effect, 8 failed again, 0 left")
+        assert last(home) == ("dlq replay", {"group": 1, "job": "shop", "yes": True}, 1), last(home)
 
 
 def test_a_wrong_count_discards_nothing_and_the_right_one_with_a_reason_does():

@@ -272,6 +272,8 @@ void console_run_lines(struct console *console, const struct act_lines *lines)
 
 	for (size_t i = 0; i < lines->count; i++)
 		console_run(console, lines->line[i]);
+	if (lines->count < 2) /* one says itself how it went */
+		return;
 	console->many_from = before + 1;
 	console->many_to = model_act_last(console->model);
 	snprintf(console->many_title, sizeof(console->many_title), "%s", lines->title);

@@ -1,8 +1,12 @@
 /* What acts have led to, told in the status row when they have ended. */
 #include "console/console_private.h"
 
+#include "base/arena.h"
+
 #include <pwd.h>
 #include <unistd.h>
+
+#define LINE_BYTES 4096
 
 static bool is_act(const struct act *act, enum command_id id)
 {
@@ -46,8 +50,41 @@ static void say_looks_only(struct console *console, const struct act *act)
 	words_free(words.word, words.count);
 }
 
+/* The engine tells how many it would be: the question comes with that number, as on the command line. */
+static bool ask_for_replay(struct console *console, const struct act *act)
+{
+	OWNED(text) line = text_new(LINE_BYTES);
+	struct act_lines *lines;
+
+	if (strcmp(act->error.code, "replay_not_confirmed") != 0 || console->box.ops)
+		return false;
+	lines = memory_zalloc(sizeof(*lines));
+	text_add_format(line, "%s --yes", act->line);
+	snprintf(lines->title, sizeof(lines->title), "%.*s", (int)sizeof(lines->title) - 1, act->error.message);
+	lines->line[lines->count++] = memory_string(line->at);
+	box_ask_open(console, lines);
+	return true;
+}
+
+/* A replay that has ended may have led to nothing: its counts say so. */
+static void say_replayed(struct console *console, const struct act *act)
+{
+	const json_t *run = json_array_get(act->lines, json_array_size(act->lines) - 1);
+	OWNED(text) words = text_new(LINE_BYTES);
+
+	text_add_format(words, "group %lld: %lld done, %lld no effect, %lld failed again, %lld left",
+	                (long long)member_int(run, "group"), (long long)member_int(run, "done"),
+	                (long long)member_int(run, "no_effect"), (long long)member_int(run, "failed_again"),
+	                (long long)member_int(run, "left"));
+	if (act->notes->len)
+		text_add_format(words, "; %.*s", (int)strcspn(act->notes->at, "\n"), act->notes->at);
+	console_say(console, "%s", words->at);
+}
+
 static void act_say(struct console *console, const struct act *act)
 {
+	if (ask_for_replay(console, act))
+		return;
 	if (strcmp(act->error.code, "not_allowed") == 0 && model_reach(console->model).access == VIEW)
 		say_looks_only(console, act);
 	else if (act->error.kind != ERROR_NONE)
@@ -56,6 +93,8 @@ static void act_say(struct console *console, const struct act *act)
 		say_paused(console, act);
 	else if (is_act(act, COMMAND_note) && *act_subject(act))
 		console_say(console, "noted on %s: %s", act_subject(act), arg_text(act->args, "text"));
+	else if (is_act(act, COMMAND_dlq_replay) && json_array_size(act->lines))
+		say_replayed(console, act);
 	else if (act->notes->len)
 		console_say(console, "%.*s", (int)strcspn(act->notes->at, "\n"), act->notes->at);
 	else
