@@ -116,6 +116,21 @@ static void note_wide(struct event *e, int column, const struct cell *cell)
 	table_change(e->table, "large numbers in", c->name);
 }
 
+static bool is_plain_text(const struct bq_type *type)
+{
+	return type->kind == BQ_STRING && !type->is_array;
+}
+
+/* The owner made it a column of text, so that also what is no number of an INT column has its place: as it came. */
+static bool is_text_as_wished(const struct event *e, int column, const struct json_doc *doc, uint32_t token)
+{
+	const struct column *c = &e->table->columns[column];
+	const struct column_more *more = &e->table->more[column];
+
+	return more->is_fixed && !more->is_encoded && !c->key_ordinal && is_plain_text(&c->type) &&
+	       json_is(doc, token, JSON_STRING);
+}
+
 static bool value_convert(struct debezium *d, struct event *e, int column, const struct source_type *from,
                           const struct json_doc *doc, uint32_t token, struct cell *out)
 {
@@ -132,6 +147,9 @@ static bool value_convert(struct debezium *d, struct event *e, int column, const
 	case CONVERT_MISMATCH:
 		break;
 	}
+	if (is_text_as_wished(e, column, doc, token) &&
+	    type_convert(&d->string, &c->type, doc, token, d->placeholder, e->batch->arena, out, &fault) == CONVERT_OK)
+		return true;
 	return refuse_value(e, column, fault.code, &fault);
 }
 
@@ -211,11 +229,6 @@ static bool column_follow(struct debezium *d, struct event *e, int column, const
 static bool value_is_settled(const struct column *c, const struct bq_type *seen)
 {
 	return !c->is_provisional && seen->kind != BQ_INT64 && bq_type_equal(&c->type, seen);
-}
-
-static bool is_plain_text(const struct bq_type *type)
-{
-	return type->kind == BQ_STRING && !type->is_array;
 }
 
 /* Nothing tells how the value is written but itself; and the column, where the owner chose its type. */

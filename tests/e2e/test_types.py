@@ -195,3 +195,39 @@ def test_numbers_without_a_schema_keep_every_digit():
         assert [r[0] for r in home.sql("select n from t where n is not null order by id")] == numbers
         assert [r[0] for r in home.sql("select f from t where f is not null order by id")] == [fractions[0], fractions[1], "1" + "0" * 400]
         home.verify()
+
+
+#
+# The type of a column is changed by its owner.
+#
+def retyped(home, **types):
+    """columnTypes says these now, and the first group of letters is replayed."""
+    said = home.run("job", "set", "shop", "columnTypes=" + json.dumps({"t." + name: word for name, word in types.items()}))
+    assert said.code == 0, said
+    return home.run("dlq", "replay", "--group", "1", "--yes", "--json")
+
+
+def test_a_column_that_is_made_text_takes_what_was_refused():
+    cases = [("whole", [401, "n/a"], "type_mismatch", ["401", "n/a"]),
+             ("price", [decimal_bytes(1234), decimal_bytes(10 ** 42)], "decimal_out_of_range", ["12.34", "1" + "0" * 40])]
+    for column, values, code, texts in cases:
+        for mode in ("merge", "upsert"):
+            with weir.Home() as home:
+                home.replicate(home.write("feed", lines(column, values)), expect=1, replicationMode=mode)
+                assert [letter["code"] for letter in home.letters()] == [code]
+                result = retyped(home, **{column: "STRING"})
+                assert result.code == 0 and result.last["done"] == 1, result
+                assert [row[0] for row in home.sql("select %s from t order by id" % column)] == texts, (column, mode)
+                assert [c["type"] for c in home.run("tables", "--schema", "--json").last["columns"] if c["name"] == column] == ["STRING"]
+                if mode == "merge":
+                    home.verify()
+
+
+def test_a_type_that_does_not_hold_what_is_there_is_not_taken_and_said():
+    with weir.Home() as home:
+        home.replicate(home.write("feed", lines("price", [decimal_bytes(1234), decimal_bytes(10 ** 42)])), expect=1)
+        result = retyped(home, price="INT64")
+        assert result.code == 1 and result.last["failed_again"] == 1, result
+        notes = [n for n in home.run("tables", "--json").last["notes"] if n["code"] == "column_type_kept"]
+        assert len(notes) == 1 and notes[0]["column"] == "price" and "INT64" in notes[0]["text"], notes
+        assert home.sql("select price from t") == [("12.34",)]
