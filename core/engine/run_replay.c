@@ -140,7 +140,7 @@ static void say_result(struct call *call, const struct replay_view *view)
 	                                call_text_or(call, "job", ""), "group", (json_int_t)run->group));
 	tell_unfit(call, run->unfit);
 	if (run->left > run->unfit)
-		call_note(call, "%llu letters were not replayed and are as they were",
+		call_note(call, "%llu letters were not replayed and are as they were: the replay was stopped, or their table is paused",
 		          (unsigned long long)(run->left - run->unfit));
 	call->exit = run->failed_again ? 1 : 0;
 }

@@ -24,11 +24,11 @@ static const struct step of_letters[] = {
 	{ NULL, "explain", OF_CODE, "what the code means", false },
 };
 static const struct step of_paused[] = {
-	{ NULL, "resume", OF_TABLE, "go on; what is parked is read back in order", false },
+	{ NULL, "resume", OF_TABLE, "go on, with what is parked", false },
 	{ NULL, "explain", OF_CODE, "what paused means", false },
 };
 static const struct step of_others[] = {
-	{ "replica_lost", "merge", OF_TABLE, "make the replica again from the changelog", false },
+	{ "replica_lost", "merge", OF_TABLE, "make the replica again", false },
 	{ NULL, "explain", OF_CODE, "what the code means", false },
 };
 

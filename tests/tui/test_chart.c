@@ -217,6 +217,27 @@ static void whole_numbers_and_durations(void **state)
 	text_free(out);
 }
 
+static void ages_fit_five_columns(void **state)
+{
+	static const struct {
+		int64_t ms;
+		const char *text;
+	} rows[] = {
+		{ 400, "0s" }, { 59999, "59s" }, { 599999, "9m59s" }, { 754000, "12m" }, { 35999999, "9h59m" }, { 36000000, "10h" },
+		{ 86399999, "23h" }, { 86400000, "1d" }, { -1, "-" },
+	};
+	struct text *out = text_new(100);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		text_clear(out);
+		age_text(rows[i].ms, out);
+		assert_string_equal(out->at, rows[i].text);
+		assert_true(out->len <= 5);
+	}
+	text_free(out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +251,7 @@ int main(void)
 		cmocka_unit_test(pieces_move_once_a_piece),
 		cmocka_unit_test(numbers_are_as_the_screens_write_them),
 		cmocka_unit_test(whole_numbers_and_durations),
+		cmocka_unit_test(ages_fit_five_columns),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

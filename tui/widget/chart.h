@@ -41,6 +41,6 @@ void number_text(int64_t number, struct text *out);        /* thousands marks */
 void number_short(double number, struct text *out);        /* at most five columns: 940, 6.0k, 1.2M */
 void bytes_rate_text(double bytes_a_second, struct text *out);
 void duration_text(int64_t ms, struct text *out);          /* 0.4s 4s 2m10s 7m34s 3h05m 4d */
-void age_text(int64_t ms, struct text *out);               /* the same in whole seconds: lists are read down a column */
+void age_text(int64_t ms, struct text *out);               /* at most five columns, whole seconds: lists are read down */
 
 #endif

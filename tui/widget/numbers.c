@@ -74,8 +74,15 @@ void duration_text(int64_t ms, struct text *out)
 
 void age_text(int64_t ms, struct text *out)
 {
+	int64_t minutes = ms / 60000, hours = minutes / 60;
+
+	/* Five columns hold "9m59s" and "9h59m" and no more. */
 	if (ms >= 0 && ms < 1000)
 		text_add(out, "0s");
+	else if (minutes >= 10 && !hours)
+		text_add_format(out, "%" PRId64 "m", minutes);
+	else if (hours >= 10 && hours < 24)
+		text_add_format(out, "%" PRId64 "h", hours);
 	else
 		duration_text(ms, out);
 }
