@@ -63,3 +63,12 @@ def test_a_filter_that_leaves_nothing_says_so():
             t.sync()
             assert t.row("the filter leaves none; Esc takes it away"), t.picture().lines
             t.press("Esc")
+
+
+def test_half_a_sequence_shows_how_it_may_go_on():
+    """Places that are not there yet leave their room to those that are."""
+    with console.broken_shop() as home, console.console(home, cols=120) as t:
+        t.press("g")
+        t.row("g first row  o overview  t tables  d dlq  b balance  a activity  j journal  c schema  h health  L logs")
+        t.press("b")
+        t.row("balance  job shop")

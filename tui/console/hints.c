@@ -1,4 +1,5 @@
 /* The row of hints: keys of the view, the box or the sequence that is typed, as many as fit, the best first. */
+#include "action/places.h"
 #include "base/clean.h"
 #include "console/console_private.h"
 #include "term/cells.h"
@@ -68,19 +69,30 @@ static bool hint_add(struct console *console, enum action_id action, bool is_nar
 	return true;
 }
 
+/* Of a place its name, the short one if it has two; of one that is not there yet nothing: its room is wanted by those that are. */
+static const char *next_word(const struct binding *binding)
+{
+	const struct place *place = binding->action == ACTION_go ? place_find(span_of(binding->argument)) : NULL;
+
+	if (!place)
+		return binding->note;
+	return !place->exists ? NULL : *place->alias ? place->alias : place->name;
+}
+
 static void hints_of_sequence(struct console *console, struct text *out)
 {
 	const char *table = console_view(console)->ops->table;
+	const struct binding *binding;
 
 	sequence_text(&console->pending, out);
-	for (size_t i = 0;; i++) {
-		const struct binding *binding = keymap_continue(console->keymap, table, &console->pending, i);
-
-		if (!binding)
-			break;
+	for (size_t i = 0; (binding = keymap_continue(console->keymap, table, &console->pending, i)); i++) {
+		const char *word = next_word(binding);
 		char name[KEY_NAME_BYTES];
+
+		if (!word)
+			continue;
 		key_to_name(binding->keys.keys[console->pending.count], name);
-		text_add_format(out, "  %s %s", name, binding->note);
+		text_add_format(out, "  %s %s", name, word);
 	}
 }
 
