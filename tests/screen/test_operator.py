@@ -1,5 +1,6 @@
 """At three in the morning: from the first screen to the cause in one key, and no key that does nothing without saying so."""
 import console
+import weir
 
 
 def test_enter_on_the_first_screen_is_why_and_f_the_first_bad_event():
@@ -72,3 +73,29 @@ def test_half_a_sequence_shows_how_it_may_go_on():
         t.row("g first row  o overview  t tables  d dlq  b balance  a activity  j journal  c schema  h health  L logs")
         t.press("b")
         t.row("balance  job shop")
+
+
+def test_why_of_a_failing_table_that_is_paused_says_both():
+    with console.broken_shop() as home, console.console(home) as t:
+        assert home.run("start", "shop").code == 0
+        assert home.run("pause", "shop", "shop.orders", "--why", "asked the owner").code == 0
+        assert home.run("drain", "shop").code == 0
+        t.press("Enter")
+        t.wait_for("paused by")
+        picture = t.picture()
+        assert "NEEDS YOU" in picture.lines[0] and picture.lines[2].endswith(": asked the owner"), picture.lines
+        t.row("Keeps the messages of this table, in order")
+        assert "writes and merges all others" not in "\n".join(picture.lines)
+
+
+def test_why_shows_what_stands_with_the_table_for_good():
+    with weir.Home() as home:
+        home.replicate(home.write("feed", weir.feed([weir.event({"id": i}, lsn=i) for i in (1, 2)])))
+        note = home.run("tables", "--json").last["notes"][0]
+        with console.console(home, cols=100) as t:
+            console_line = "why " + home.run("tables", "--json").last["table"]
+            t.press(":")
+            t.type(console_line)
+            t.press("Enter")
+            t.wait_for("notes")
+            t.row(note["code"] + ": " + note["text"][:40])

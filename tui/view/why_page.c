@@ -69,6 +69,21 @@ static const char *kind_of(const json_t *finding)
 	return "";
 }
 
+/* Of one that has another trouble besides: who has paused it, and since when. */
+static void paused_add(struct view *view, const json_t *finding, struct lines *lines)
+{
+	const json_t *paused = json_object_get(finding, "paused");
+	OWNED(text) words = text_new(WHY_LINE_BYTES);
+
+	if (!json_is_object(paused) || strcmp(member_text(finding, "state"), "paused") == 0)
+		return;
+	text_add_format(words, " paused by %s since ", member_text(paused, "who"));
+	console_time(view->console, member_text(paused, "since"), true, words);
+	if (*member_text(paused, "why"))
+		text_add_format(words, ": %s", member_text(paused, "why"));
+	lines_add(lines, state_role("paused"), "%s", words->at);
+}
+
 static void head_add(struct view *view, const json_t *finding, int cols, struct lines *lines)
 {
 	const char *code = member_text(finding, "code");
@@ -86,6 +101,7 @@ static void head_add(struct view *view, const json_t *finding, int cols, struct 
 	if ((int)(head->len + 3 + strlen(kind_of(finding))) <= cols)
 		text_add_format(head, "   %s", kind_of(finding));
 	lines_add(lines, state_role(member_text(finding, "state")), "%s", head->at);
+	paused_add(view, finding, lines);
 	sentence_add(finding, lines);
 	numbers_add(finding, lines);
 }
@@ -187,8 +203,11 @@ static void now_add(const json_t *finding, struct lines *lines)
 		{ "catching up", "Reads faster than new messages come. Nothing is to be done." },
 	};
 
+	/* A table that failed and was paused since does what a paused one does. */
+	const char *state = json_object_get(finding, "paused") ? "paused" : member_text(finding, "state");
+
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-		if (strcmp(table[i].state, member_text(finding, "state")) != 0)
+		if (strcmp(table[i].state, state) != 0)
 			continue;
 		lines_rule(lines, "what weir does now", "");
 		lines_paragraph(lines, ROLE_text, 1, table[i].text);
@@ -233,6 +252,22 @@ static void steps_add(const json_t *finding, int cols, struct lines *lines)
 	}
 }
 
+/* What stands with the table for good: values that were stored otherwise, types that are guesses. */
+static void notes_add(const json_t *finding, struct lines *lines)
+{
+	const json_t *notes = json_object_get(finding, "notes"), *note;
+	OWNED(text) words = text_new(WHY_LINE_BYTES);
+	size_t i;
+
+	if (json_array_size(notes))
+		lines_rule(lines, "notes", "");
+	json_array_foreach(notes, i, note) {
+		text_clear(words);
+		text_add_format(words, "%s: %s", member_text(note, "code"), member_text(note, "text"));
+		lines_paragraph(lines, ROLE_text, 1, words->at);
+	}
+}
+
 void why_page(struct view *view, int cols, int rows)
 {
 	struct why *why = view->state;
@@ -251,4 +286,5 @@ void why_page(struct view *view, int cols, int rows)
 	if (rows >= WHY_ROWS_FOR_NOW)
 		now_add(finding, why->lines);
 	steps_add(finding, cols - 1, why->lines);
+	notes_add(finding, why->lines);
 }
