@@ -144,6 +144,7 @@ def test_topics_show_the_state_that_status_shows():
         assert home.run("resume", "shop", "t").code == 0
         both("ok", "ok")
         append(feed, BAD)
+        both("needs you", "ok")
         assert home.run("drain", "shop").code == 0
         both("needs you", "stopped")
         s.close()
