@@ -198,63 +198,6 @@ int column_expect(struct debezium *d, struct event *e, struct span source_name, 
 	return index;
 }
 
-static void column_tell(struct event *e, const struct column *column, const struct bq_type *before);
-
-static void column_type_kept(struct event *e, const struct column *c, const struct bq_type *wanted)
-{
-	OWNED(text) words = text_new(8192);
-
-	text_add(words, "the job says ");
-	bq_type_print(words, wanted);
-	text_add(words, ", and the column stays ");
-	bq_type_print(words, &c->type);
-	batch_add_note(e->batch, e->table->number, c->name, "column_type_kept", 1, "%s: not all that it may hold is one", words->at);
-}
-
-/*
- * The owner's word about a column that rows have been written to: it gets the type that he says if that holds all of its
- * values. A column that is text already holds everything.
- */
-static void column_retype(struct event *e, size_t column, const struct column_rule *rule)
-{
-	struct column *c = &e->table->columns[column];
-	struct bq_type before = c->type, wide = c->type;
-
-	if (!rule->has_type || (c->type.kind == BQ_STRING && !c->type.is_array) || bq_type_equal(&c->type, &rule->type))
-		return;
-	if (c->is_provisional) {
-		column_settle(e, (int)column, &rule->type);
-		return;
-	}
-	bq_type_widen(&wide, &rule->type, !c->is_wide);
-	if (!bq_type_equal(&wide, &rule->type)) {
-		column_type_kept(e, c, &rule->type);
-		return;
-	}
-	c->is_inferred = false;
-	type_keep(e->table->arena, &rule->type, &c->type);
-	if (c->key_ordinal)
-		key_tell_type(e, c, &before);
-	column_tell(e, c, &before);
-}
-
-/* Columns that the file names exist from the start; so does what it says of columns of earlier runs. */
-void columns_of_rule(struct debezium *d, struct event *e)
-{
-	struct table *table = e->table;
-	struct column_rule rule;
-
-	for (size_t i = 0; i < table->schema.count; i++) {
-		column_rule_apply(d, table, i, &rule);
-		column_retype(e, i, &rule);
-	}
-	for (size_t i = 0; table->rule && i < table->rule->column_count; i++) {
-		if (column_find(table, table->rule->columns[i].name) < 0 &&
-		    column_add(d, e, table->rule->columns[i].name, NULL) < 0)
-			return;
-	}
-}
-
 bool column_may_change(const struct debezium *d, const struct table *table, int column)
 {
 	return d->options->schema_changes == SCHEMA_ADD && !table->more[column].is_fixed;
@@ -322,6 +265,64 @@ void column_widen(struct event *e, int column, const struct bq_type *seen, bool 
 		key_tell_type(e, c, &before);
 	if ((size_t)column < e->table->told_count)
 		column_tell(e, c, &before);
+}
+
+static void column_type_kept(struct event *e, const struct column *c, const struct bq_type *wanted)
+{
+	OWNED(text) words = text_new(8192);
+
+	text_add(words, "the job says ");
+	bq_type_print(words, wanted);
+	text_add(words, ", and the column stays ");
+	bq_type_print(words, &c->type);
+	batch_add_note(e->batch, e->table->number, c->name, "column_type_kept", 1, "%s: not all that it may hold is one", words->at);
+}
+
+/*
+ * The owner's word about a column that rows have been written to: it gets the type that he says if that holds all of its
+ * values. A column that is text already holds everything.
+ */
+static void column_retype(struct event *e, size_t column, const struct column_rule *rule)
+{
+	struct column *c = &e->table->columns[column];
+	struct bq_type before = c->type, wide = c->type;
+
+	if (!rule->has_type)
+		return;
+	if (c->is_provisional) {
+		c->is_inferred = false;
+		column_settle(e, (int)column, &rule->type);
+		return;
+	}
+	if ((c->type.kind == BQ_STRING && !c->type.is_array) || bq_type_equal(&c->type, &rule->type))
+		return;
+	bq_type_widen(&wide, &rule->type, !c->is_wide);
+	if (!bq_type_equal(&wide, &rule->type)) {
+		column_type_kept(e, c, &rule->type);
+		return;
+	}
+	c->is_inferred = false;
+	type_keep(e->table->arena, &rule->type, &c->type);
+	if (c->key_ordinal)
+		key_tell_type(e, c, &before);
+	column_tell(e, c, &before);
+}
+
+/* Columns that the file names exist from the start; so does what it says of columns of earlier runs. */
+void columns_of_rule(struct debezium *d, struct event *e)
+{
+	struct table *table = e->table;
+	struct column_rule rule;
+
+	for (size_t i = 0; i < table->schema.count; i++) {
+		column_rule_apply(d, table, i, &rule);
+		column_retype(e, i, &rule);
+	}
+	for (size_t i = 0; table->rule && i < table->rule->column_count; i++) {
+		if (column_find(table, table->rule->columns[i].name) < 0 &&
+		    column_add(d, e, table->rule->columns[i].name, NULL) < 0)
+			return;
+	}
 }
 
 /* A schema block says how a column is written: the column's type follows as far as it may. */

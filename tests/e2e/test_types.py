@@ -231,3 +231,18 @@ def test_a_type_that_does_not_hold_what_is_there_is_not_taken_and_said():
         notes = [n for n in home.run("tables", "--json").last["notes"] if n["code"] == "column_type_kept"]
         assert len(notes) == 1 and notes[0]["column"] == "price" and "INT64" in notes[0]["text"], notes
         assert home.sql("select price from t") == [("12.34",)]
+
+
+def test_a_column_of_which_only_null_was_seen_gets_its_owners_type_and_is_no_guess():
+    with weir.Home() as home:
+        feed = home.write("feed", weir.feed([weir.event({"id": 1, "n": None}, lsn=1)], weir.id_key))
+        home.replicate(feed)
+        for word in ("INT64", "STRING"):
+            assert home.run("job", "set", "shop", "columnTypes=" + json.dumps({"t.n": word})).code == 0
+            with open(feed, "a") as f:
+                f.write(weir.feed([weir.event({"id": 2, "n": None}, lsn=2)], weir.id_key))
+            assert home.run("run", "shop", "--until-idle").code == 0
+            column = next(c for c in home.run("tables", "--schema", "--json").last["columns"] if c["name"] == "n")
+            assert column["type"] == word and not column.get("guess"), column
+            assert told(home, "types_inferred") == ["guessed from values: id INT64"]
+        home.verify()
