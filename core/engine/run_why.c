@@ -32,7 +32,8 @@ static char *first_letter(struct job_files *files, const struct job_options *opt
  */
 
 struct groups {
-	json_t *list;
+	json_t *list;      /* worst first */
+	json_int_t more;   /* that are not in it */
 	const char *table;
 };
 
@@ -44,6 +45,23 @@ static bool is_waiting(const json_t *group)
 	return state && (strcmp(state, "new") == 0 || strcmp(state, "failed again") == 0);
 }
 
+static json_int_t open_of(const json_t *group)
+{
+	return json_integer_value(json_object_get(group, "open"));
+}
+
+/* The most letters first; of as many the older group. */
+static void insert_group(struct groups *groups, json_t *group)
+{
+	size_t at = json_array_size(groups->list);
+
+	while (at && open_of(json_array_get(groups->list, at - 1)) < open_of(group))
+		at--;
+	json_array_insert(groups->list, at, group);
+	if (json_array_size(groups->list) > WHY_GROUPS_MAX && json_array_remove(groups->list, WHY_GROUPS_MAX) == 0)
+		groups->more++;
+}
+
 static bool add_group(void *context, const char *json)
 {
 	struct groups *groups = context;
@@ -51,9 +69,9 @@ static bool add_group(void *context, const char *json)
 	const char *table = json_string_value(json_object_get(group, "table"));
 
 	if (table && strcmp(table, groups->table) == 0 && is_waiting(group))
-		json_array_append(groups->list, group);
+		insert_group(groups, group);
 	json_decref(group);
-	return json_array_size(groups->list) < WHY_GROUPS_MAX;
+	return true;
 }
 
 static bool add_groups(json_t *answer, const struct job_files *files, const struct job_options *options,
@@ -61,9 +79,12 @@ static bool add_groups(json_t *answer, const struct job_files *files, const stru
 {
 	struct groups groups = { .list = json_array(), .table = table };
 	struct dlq_filter filter = { .job = options->name };
+	bool is_fine = !files->dlq || dlq_groups(files->dlq, &filter, add_group, &groups, err);
 
 	json_object_set_new(answer, "groups", groups.list);
-	return !files->dlq || dlq_groups(files->dlq, &filter, add_group, &groups, err);
+	if (groups.more)
+		json_object_set_new(answer, "groups_more", json_integer(groups.more));
+	return is_fine;
 }
 
 /*

@@ -125,8 +125,9 @@ void print_listed_table(const json_t *table, struct printer_state *state)
 }
 
 /* One cause stands in the sentence; with several each has a row. */
-static void print_causes(const json_t *groups)
+static void print_causes(const json_t *why)
 {
+	const json_t *groups = json_object_get(why, "groups");
 	static const struct page_column columns[] = {
 		{ "GROUP", 5, 0, 0, true },  { "COUNT", 7, 0, 0, true },   { "STATE", 12, 0, 1, false },
 		{ "CODE", 22, 0, 0, false }, { "COLUMN", 14, 8, 2, false }, { "SAMPLE", 6, 0, 3, true },
@@ -137,7 +138,7 @@ static void print_causes(const json_t *groups)
 
 	if (json_array_size(groups) < 2)
 		return;
-	puts("\nAll that fails here");
+	puts("\nAll that fails here, worst first");
 	json_array_foreach(groups, i, group) {
 		char id[24], count[24], sample[24];
 		const char *const cells[] = { cli_number_cell(group, "group", id), cli_number_cell(group, "count", count),
@@ -146,6 +147,9 @@ static void print_causes(const json_t *groups)
 
 		PRINT_CELLS(&list, columns, cells);
 	}
+	if (cli_number(why, "groups_more"))
+		printf("and %lld more: weir dlq groups --job %s --table %s\n", cli_number(why, "groups_more"), cli_word(why, "job"),
+		       cli_word(why, "table"));
 }
 
 void print_why(const json_t *why, struct printer_state *state)
@@ -165,7 +169,7 @@ void print_why(const json_t *why, struct printer_state *state)
 	cli_print_wrapped(head->at, 0);
 	putchar('\n');
 	cli_print_wrapped(cli_word(why, "sentence"), 0);
-	print_causes(json_object_get(why, "groups"));
+	print_causes(why);
 	if (json_is_object(first)) {
 		text_add_format(event, "First bad event: letter %lld, line %lld, %.19s, key %s", cli_number(first, "id"),
 		                cli_number(json_object_get(first, "source"), "line"), cli_word(first, "first"),

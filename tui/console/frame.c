@@ -102,17 +102,60 @@ static const struct message *shown_message(const struct console *console)
 		       NULL;
 }
 
+static enum role message_role(const struct message *message)
+{
+	return message->is_error ? ROLE_error : ROLE_text;
+}
+
+/* A message that its row cannot hold has the hints' row too, until the next key; what even both cannot is whole in :messages. */
+static void draw_long_message(struct area area, const struct message *message)
+{
+	static const char where[] = " :messages has all of it";
+	struct span text = span_of(message->text);
+	int width = area.cols - 2;
+
+	draw_blank(area, area.rows - 2, 0, area.cols, ROLE_text);
+	draw_blank(area, area.rows - 1, 0, area.cols, ROLE_text);
+	if (paragraph_rows(text, width) <= 2) {
+		draw_paragraph(area, area.rows - 2, 1, width, 2, message_role(message), text);
+		return;
+	}
+	draw_paragraph(area, area.rows - 2, 1, width - (int)strlen(where), 2, message_role(message), text);
+	draw_text(area, area.rows - 1, area.cols - (int)strlen(where), ROLE_dim, where);
+}
+
+/* A sentence about the selected row that is cut says which key shows all of it. */
+static void sentence_cut(const struct view *view, int room, const struct text *left, struct text *right)
+{
+	OWNED(text) rest = text_new(LINE_BYTES);
+
+	if (!view->ops->open_tells_all || cells_width(text_span(left)) <= room)
+		return;
+	text_add_format(rest, "Enter: all  %s", right->at);
+	text_clear(right);
+	text_add(right, rest->at);
+}
+
+static int room_beside(struct area area, const struct text *right)
+{
+	return area.cols - 2 - (right->len ? cells_width(text_span(right)) + 2 : 0);
+}
+
 static void draw_status(struct console *console, struct area area, int row)
 {
 	const struct message *message = shown_message(console);
 	struct view *view = console_view(console);
 	OWNED(text) left = text_new(LINE_BYTES);
 	OWNED(text) right = text_new(LINE_BYTES);
-	int room;
 
 	view->ops->status(view, left, right);
-	room = area.cols - 2 - (right->len ? cells_width(text_span(right)) + 2 : 0);
-	draw_field(area, row, 1, room, -1, message && message->is_error ? ROLE_error : ROLE_text,
+	if (message && cells_width(span_of(message->text)) > room_beside(area, right)) {
+		draw_long_message(area, message);
+		return;
+	}
+	if (!message)
+		sentence_cut(view, room_beside(area, right), left, right);
+	draw_field(area, row, 1, room_beside(area, right), -1, message ? message_role(message) : ROLE_text,
 	           message ? span_of(message->text) : text_span(left));
 	draw_span(area, row, area.cols - cells_width(text_span(right)), ROLE_dim, text_span(right));
 }

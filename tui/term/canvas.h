@@ -76,6 +76,8 @@ void draw_blank(struct area area, int row, int col, int width, enum role role);
 void draw_rule(struct area area, int row, const char *title, const char *note);
 /* A paragraph, broken between words, at most `rows` rows; gives the rows taken. The last one ends in ".." if cut. */
 int draw_paragraph(struct area area, int row, int col, int width, int rows, enum role role, struct span text);
+/* How many rows it would take whole. */
+int paragraph_rows(struct span text, int width);
 /* Rows of the area that a click picks from: the cursor goes there by as many steps up or down. */
 void pick_rows(struct area area, int row, int rows);
 void cursor_put(struct area area, int row, int col);

@@ -260,6 +260,18 @@ int draw_paragraph(struct area area, int row, int col, int width, int rows, enum
 	return taken;
 }
 
+int paragraph_rows(struct span text, int width)
+{
+	int rows = 0;
+
+	for (text = blanks_skip(text); width > 0 && text.len; rows++) {
+		size_t len = line_break(text, width);
+
+		text = blanks_skip(span_make(text.at + len, text.len - len));
+	}
+	return rows;
+}
+
 void pick_rows(struct area area, int row, int rows)
 {
 	struct area picked = area_part(area, row, 0, rows, area.cols);

@@ -1,5 +1,6 @@
 /* The ledger: received = written + filtered + dead-lettered + parked + in flight, per table or per job. */
 #include "base/arena.h"
+#include "view/known_names.h"
 #include "view/names.h"
 #include "view/rows_view.h"
 #include "widget/chart.h"
@@ -232,9 +233,11 @@ static bool balance_copy(struct view *view, bool is_finding, struct text *out)
 
 static bool balance_open(struct view *view, struct error *err)
 {
-	struct rows_state *state = memory_zalloc(sizeof(*state));
+	struct rows_state *state;
 
-	(void)err;
+	if (!known_job(view->console, view->argument, err))
+		return false;
+	state = memory_zalloc(sizeof(*state));
 	state->rows = rows_new(&spec);
 	view->state = state;
 	return true;

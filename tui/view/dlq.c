@@ -4,6 +4,7 @@
  */
 #include "base/arena.h"
 #include "view/dlq_private.h"
+#include "view/known_names.h"
 #include "view/looked.h"
 #include "view/names.h"
 #include "view/rows_view.h"
@@ -250,8 +251,11 @@ static bool dlq_open(struct view *view, struct error *err)
 {
 	struct dlq *dlq = memory_zalloc(sizeof(*dlq));
 
-	(void)err;
 	name_words(view->argument, 2, &dlq->words);
+	if (!known_job(view->console, dlq->words.word[0], err)) {
+		free(dlq);
+		return false;
+	}
 	spec.column_count = dlq_column_count;
 	dlq->rows = rows_new(&spec);
 	dlq->seen_before = looked_before(console_state_folder(view->console));

@@ -1,6 +1,7 @@
 /* The letters of a group, of a job or of all. From `weir dlq list --json`, a part of them at a time (window.h). */
 #include "base/arena.h"
 #include "view/entries_private.h"
+#include "view/known_names.h"
 #include "view/names.h"
 #include "view/rows_view.h"
 #include "view/window.h"
@@ -310,6 +311,10 @@ static bool entries_open(struct view *view, struct error *err)
 	if (!entries->words.word[0][0]) {
 		free(entries);
 		return fail(err, ERROR_USAGE, "bad_argument", "which letters? `:dlq list --job JOB --group N`, or Enter on a group");
+	}
+	if (!known_job(view->console, entries->words.word[0], err)) {
+		free(entries);
+		return false;
 	}
 	entries_make(entries);
 	view->state = entries;

@@ -3,9 +3,10 @@
  * take, and its tables worst first. From `weir status JOB --json` and `--history`.
  */
 #include "base/arena.h"
-#include "view/job_charts.h"
 #include "view/facts.h"
+#include "view/job_charts.h"
 #include "view/job_head.h"
+#include "view/known_names.h"
 #include "view/names.h"
 #include "view/rows_view.h"
 #include "view/totals.h"
@@ -242,6 +243,8 @@ static bool job_open(struct view *view, struct error *err)
 
 	if (!*view->argument)
 		return fail(err, ERROR_USAGE, "bad_argument", "no job is selected: `:job NAME`, or select one on the overview");
+	if (!known_job(view->console, view->argument, err))
+		return false;
 	job = memory_zalloc(sizeof(*job));
 	job->rows = rows_new(&spec);
 	view->state = job;
@@ -262,6 +265,7 @@ const struct view_ops view_job = {
 	.draw = job_draw,
 	.title = job_title,
 	.status = job_status,
+	.open_tells_all = true,
 	.own = job_own,
 	.hints = job_hints,
 	.hint_word = job_hint_word,

@@ -1,7 +1,11 @@
-/* Names for completion: from the answers that the screens have asked for anyway, and from the tables. */
+/* Names for completion and for "did you mean": from the answers that the screens have asked for anyway, and from the tables. */
 #include "view/known_names.h"
+#include "base/arena.h"
+#include "base/clean.h"
 #include "base/reason.h"
 #include "view/view.h"
+
+#include <stdlib.h>
 
 typedef void (*add_name)(void *to, const char *name, const char *note);
 
@@ -71,4 +75,87 @@ void known_names_each(void *context, const char *kind, const char *job, add_name
 		each_code(add, to);
 	else if (strcmp(kind, "PLACE") == 0)
 		each_place(add, to);
+}
+
+/*
+ * Does it exist?
+ */
+struct sought {
+	const char *name;
+	bool is_found;
+	const char **near; /* the names as one would type this one; grown */
+	size_t count;
+};
+
+static void near_add(struct sought *sought, const char *name)
+{
+	sought->near = memory_grow(sought->near, (sought->count + 1) * sizeof(*sought->near));
+	sought->near[sought->count++] = name;
+}
+
+static void seek_job(void *to, const char *name, const char *note)
+{
+	struct sought *sought = to;
+
+	(void)note;
+	sought->is_found = sought->is_found || strcmp(name, sought->name) == 0;
+	near_add(sought, name);
+}
+
+static void seek_table(void *to, const char *name, const char *note)
+{
+	struct sought *sought = to;
+	const char *dot = strchr(name, '.'), *plain = dot ? dot + 1 : name;
+
+	(void)note;
+	sought->is_found = sought->is_found || strcmp(name, sought->name) == 0 || strcmp(plain, sought->name) == 0;
+	near_add(sought, strchr(sought->name, '.') ? name : plain);
+}
+
+/* All jobs with all their tables have been told, so that one that is not among them does not exist. */
+static bool all_are_known(struct console *console)
+{
+	const struct answer *answer = model_ask(console_model(console), LANE_LOOK, "status", NULL, "jobs journal");
+
+	return answer->is_known && answer->error.kind == ERROR_NONE && !answer->is_cut && !console_is_blind(console);
+}
+
+static bool is_found(struct sought *sought, const char *code, const char *who, const char *where, struct error *err)
+{
+	const char *near = sought->is_found ? NULL : nearest_word(sought->name, sought->near, sought->count);
+	bool found = sought->is_found;
+
+	if (!found && near)
+		fail(err, ERROR_USAGE, code, "%s '%.200s'; did you mean '%.200s'?", who, sought->name, near);
+	else if (!found)
+		fail(err, ERROR_USAGE, code, "%s '%.200s'; %s", who, sought->name, where);
+	free(sought->near);
+	return found;
+}
+
+bool known_job(struct console *console, const char *job, struct error *err)
+{
+	struct sought sought = { .name = job };
+
+	if (!*job || strcmp(job, "-") == 0 || !all_are_known(console))
+		return true;
+	each_job(console, seek_job, &sought);
+	return is_found(&sought, "job_unknown", "there is no job", "g o shows the jobs", err);
+}
+
+bool known_table(struct console *console, const char *job, const char *table, struct error *err)
+{
+	struct sought sought = { .name = table };
+	OWNED(text) who = text_new(128);
+
+	if (!known_job(console, job, err))
+		return false;
+	if (!*table || strcmp(table, "-") == 0 || !all_are_known(console))
+		return true;
+	if (*job && strcmp(job, "-") != 0)
+		text_add_format(who, "job '%.100s' has no table", job);
+	else
+		text_add(who, "no job has a table");
+	each_table(console, strcmp(job, "-") == 0 ? "" : job, seek_table, &sought);
+	return is_found(&sought, "table_unknown", who->at, "g t shows the tables", err);
 }

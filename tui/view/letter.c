@@ -4,6 +4,7 @@
  */
 #include "base/arena.h"
 #include "base/hash.h"
+#include "view/known_names.h"
 #include "view/letter_private.h"
 #include "view/payload.h"
 
@@ -303,6 +304,10 @@ static bool letter_open(struct view *view, struct error *err)
 	if (letter->id <= 0) {
 		free(letter);
 		return fail(err, ERROR_USAGE, "bad_argument", "which letter? `:dlq show ID --job JOB`, or Enter in a list of letters");
+	}
+	if (!known_job(view->console, letter->words.word[0], err)) {
+		free(letter);
+		return false;
 	}
 	letter->tree = tree_new();
 	letter->lines = lines_new();

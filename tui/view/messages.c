@@ -90,11 +90,22 @@ static const struct rows_spec spec_acts = { columns, 2, cell_text, NULL, row_key
 
 static bool is_acts(const struct view *view);
 
+/* A row has room for the beginning; the selected one stands whole below, as far as half the screen. */
 static void messages_draw(struct view *view, struct area area)
 {
 	struct rows *rows = rows_view_rows(view);
+	const json_t *row = rows_selected(view, rows);
+	int whole = row ? paragraph_rows(span_of(member_text(row, "text")), area.cols - 2) : 0, pane;
 
-	rows_draw(view, rows, area, true);
+	whole = whole < area.rows / 2 ? whole : area.rows / 2;
+	pane = whole ? whole + 1 : 0;
+	rows_draw(view, rows, area_part(area, 0, 0, area.rows - pane, area.cols), true);
+	row = rows_selected(view, rows); /* made anew meanwhile */
+	if (pane && row) {
+		draw_rule(area, area.rows - pane, "the whole of it", "");
+		draw_paragraph(area, area.rows - whole, 1, area.cols - 2, whole, row_role(view->console, row, WHAT),
+		               span_of(member_text(row, "text")));
+	}
 	if (!rows_count(rows))
 		draw_text(area, 1, 1, ROLE_text, is_acts(view) ? "nothing was done from this console" : "no message yet");
 }

@@ -274,6 +274,7 @@ const struct view_ops view_overview = {
 	.draw = overview_draw,
 	.title = overview_title,
 	.status = overview_status,
+	.open_tells_all = true,
 	.own = overview_own,
 	.hints = overview_hints,
 	.hint_word = overview_hint_word,

@@ -101,8 +101,23 @@ void rows_draw(struct view *view, struct rows *rows, struct area area, bool has_
 	list_draw(rows->list, &source, area, has_focus);
 }
 
+/* A mark that no act would ever look at only puzzles. */
+static bool is_useless_mark(const struct view *view, enum action_id action)
+{
+	static const enum action_id marks[] = { ACTION_mark, ACTION_mark_range, ACTION_mark_all, ACTION_mark_none };
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+		if (action == marks[i])
+			return !view_means(view->ops, action);
+	}
+	return false;
+}
+
 bool rows_act(struct view *view, struct rows *rows, enum action_id action, const char *argument)
 {
+	if (is_useless_mark(view, action))
+		return false;
+
 	struct list_source source = rows_now(view, rows);
 	OWNED(text) say = text_new(SAY_BYTES);
 	bool is_mine = list_act(rows->list, &source, action, argument, say);

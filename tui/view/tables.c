@@ -1,6 +1,7 @@
 /* All tables, worst first, with a sentence for each that is not ok. From `weir tables --json`. */
 #include "base/arena.h"
 #include "view/facts.h"
+#include "view/known_names.h"
 #include "view/names.h"
 #include "view/rows_view.h"
 #include "view/tables_chart.h"
@@ -269,9 +270,11 @@ static bool tables_copy(struct view *view, bool is_finding, struct text *out)
 
 static bool tables_open(struct view *view, struct error *err)
 {
-	struct rows_state *state = memory_zalloc(sizeof(*state));
+	struct rows_state *state;
 
-	(void)err;
+	if (!known_job(view->console, view->argument, err))
+		return false;
+	state = memory_zalloc(sizeof(*state));
 	state->rows = rows_new(&spec);
 	view->state = state;
 	return true;

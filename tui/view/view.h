@@ -60,6 +60,7 @@ struct view_ops {
 	const enum action_id *own;
 	/* The likely keys in this state, as actions in order of priority; ends with ACTIONS. At most eight are shown. */
 	const enum action_id *(*hints)(struct view *view);
+	bool open_tells_all; /* the status is a sentence about the selected row, and `open` shows all of it */
 	/* What a key of the hints does here in a word ("why" for Enter); NULL: its usual word. May be NULL. */
 	const char *(*hint_word)(struct view *view, enum action_id action);
 	/* False: this key means nothing here. */

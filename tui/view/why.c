@@ -4,6 +4,7 @@
 #include "view/why_private.h"
 
 #include "base/arena.h"
+#include "view/known_names.h"
 #include "view/totals.h"
 
 #include <stdlib.h>
@@ -52,9 +53,9 @@ static void why_status(struct view *view, struct text *left, struct text *right)
 	if (count > 1)
 		text_add_format(left, "finding %zu of %zu; n and N go through them", why->finding + 1, count);
 	else if (json_array_size(json_object_get(why_finding(view), "steps")))
-		text_add(left, "a number puts its command on the : line; nothing runs before Enter");
+		text_add(left, "a number puts its command on the : line; Enter runs it");
 	else
-		text_add(left, "nothing is to be done");
+		text_add(left, why_ask(view)->error.kind ? "Esc goes back" : "nothing is to be done");
 	if (group)
 		text_add_format(right, "group %lld  ", (long long)group);
 	lines_status(why->lines, right);
@@ -161,6 +162,10 @@ static bool why_open(struct view *view, struct error *err)
 	if (!why->words.word[1][0]) {
 		free(why);
 		return fail(err, ERROR_USAGE, "bad_argument", "no table is selected: `:why TABLE`, or select one in a list");
+	}
+	if (!known_table(view->console, why->words.word[0], why->words.word[1], err)) {
+		free(why);
+		return false;
 	}
 	why->lines = lines_new();
 	view->state = why;

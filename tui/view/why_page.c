@@ -12,6 +12,7 @@
 
 #define STEPS_MOST 9
 #define WORDS_COLS 31 /* of a step, where its command begins behind */
+#define CAUSES_SHOWN 6 /* the others are a key away: the first bad event and the steps are wanted on the same screen */
 
 /* What the first bad event says stands below, with the event. */
 static void sentence_add(const json_t *finding, struct lines *lines)
@@ -104,6 +105,38 @@ static void head_add(struct view *view, const json_t *finding, int cols, struct 
 	paused_add(view, finding, lines);
 	sentence_add(finding, lines);
 	numbers_add(finding, lines);
+}
+
+static void cause_add(const json_t *group, struct lines *lines)
+{
+	OWNED(text) count = text_new(64);
+
+	number_text(member_int(group, "open"), count);
+	lines_add(lines, ROLE_text, " group %-4lld %7s  %-12s %-22s %s", (long long)member_int(group, "group"), count->at,
+	          member_text(group, "state"), member_text(group, "code"), member_text(group, "column"));
+}
+
+static int causes_rows(const json_t *finding)
+{
+	size_t count = json_array_size(json_object_get(finding, "groups"));
+
+	return count < 2 ? 0 : 1 + (int)(count < CAUSES_SHOWN ? count : CAUSES_SHOWN + 1);
+}
+
+/* With one cause the head has said it; of several each has a row, and the event and the steps below are those of one. */
+static void causes_add(const json_t *finding, struct lines *lines)
+{
+	const json_t *groups = json_object_get(finding, "groups");
+	size_t count = json_array_size(groups), shown = count > CAUSES_SHOWN ? CAUSES_SHOWN : count;
+	int64_t more = (int64_t)(count - shown) + member_int(finding, "groups_more");
+
+	if (count < 2)
+		return;
+	lines_rule(lines, "all that fails here, worst first", "d opens these groups");
+	for (size_t i = 0; i < shown; i++)
+		cause_add(json_array_get(groups, i), lines);
+	if (more)
+		lines_add(lines, ROLE_dim, " and %lld more: d shows them all", (long long)more);
 }
 
 static void source_add(const json_t *letter, struct text *out)
@@ -232,11 +265,14 @@ static const char *advice_of(const json_t *finding)
 static void steps_add(const json_t *finding, int cols, struct lines *lines)
 {
 	const json_t *steps = json_object_get(finding, "steps"), *step;
+	char note[40] = "";
 	size_t i;
 
 	if (!json_array_size(steps) && !*advice_of(finding))
 		return;
-	lines_rule(lines, "next steps: the number puts the command on the : line", "");
+	if (json_array_size(json_object_get(finding, "groups")) > 1)
+		snprintf(note, sizeof(note), "of group %lld", (long long)member_int(json_object_get(finding, "first"), "group"));
+	lines_rule(lines, "next steps: the number puts the command on the : line", note);
 	lines_paragraph(lines, ROLE_text, 1, advice_of(finding));
 	json_array_foreach(steps, i, step) {
 		const char *command = member_text(step, "command"), *words = member_text(step, "text");
@@ -282,8 +318,9 @@ void why_page(struct view *view, int cols, int rows)
 		return;
 	}
 	head_add(view, finding, cols - 1, why->lines);
+	causes_add(finding, why->lines);
 	first_add(view, finding, cols - 1, why->lines);
-	if (rows >= WHY_ROWS_FOR_NOW)
+	if (rows >= WHY_ROWS_FOR_NOW + causes_rows(finding))
 		now_add(finding, why->lines);
 	steps_add(finding, cols - 1, why->lines);
 	notes_add(finding, why->lines);

@@ -1,0 +1,110 @@
+"""What somebody who has never seen weir stumbles over: pages that hide a part, names that do not exist, words that are cut."""
+import json
+
+import console
+import weir
+from lists import columns, line, many
+
+
+def last(t):
+    return t.picture().lines[-1]
+
+
+def shown(t, text):
+    return any(text in row for row in t.picture().lines)
+
+
+def make_faulty(home, faults=9):
+    """One table that fails in `faults` ways, the worst one last."""
+    columns = {"id": {"bigquery": "INT64"}}
+    columns.update({"c%d" % i: {"bigquery": "INT64"} for i in range(faults)})
+    home.write("schema.json", json.dumps({"orders": {"primary_key": ["id"], "columns": columns}}))
+    rows = [{"c%d" % i: "x"} for i in range(faults) for _ in range(i + 1)]
+    events = [weir.event({"id": n, **row}, table="orders", lsn=200 + n) for n, row in enumerate(rows)]
+    home.write("feed", weir.feed(events, weir.id_key))
+    return console.ran(home, 1, sourceSchema=home.file("schema.json"))
+
+
+def faulty():
+    return console.copy_of(make_faulty)
+
+
+def test_why_shows_every_group_worst_first():
+    """One group of several looked like all of them: eight others waited unseen."""
+    with faulty() as home, console.console(home) as t:
+        finding = home.run("why", "orders", "--json").last
+        assert [group["open"] for group in finding["groups"]] == list(range(9, 0, -1)), finding["groups"]
+        t.press("Enter")
+        t.sync()
+        lines = t.picture().lines
+        at = t.row("all that fails here, worst first")
+        assert "d opens these groups" in lines[at]
+        for i, group in enumerate(finding["groups"][:6]):
+            words = lines[at + 1 + i].split()
+            assert words[:3] == ["group", str(group["group"]), str(group["open"])], (i, lines[at + 1 + i])
+            assert words[-1] == group["column"], lines[at + 1 + i]
+        assert "and 3 more: d shows them all" in lines[at + 7]
+        assert shown(t, "of group %d" % finding["first"]["group"])
+        words = home.run("why", "orders").out.decode()
+        assert "All that fails here, worst first" in words
+        t.press("d")
+        t.sync()
+        assert len(columns(t.picture().lines, "COUNT", "REASON")) == 9, t.picture().lines
+
+
+def test_a_table_or_job_that_does_not_exist_opens_no_page():
+    with console.broken_shop() as home, console.console(home) as t:
+        t.sync()
+        before = t.picture().lines[:-1]
+        for typed, says in (
+            ("why shop.ordrs", "no job has a table 'shop.ordrs'; did you mean 'shop.orders'?"),
+            ("why nosuch", "no job has a table 'nosuch'; g t shows the tables"),
+            ("why orders --job shpo", "there is no job 'shpo'; did you mean 'shop'?"),
+            ("job show shpo", "there is no job 'shpo'; did you mean 'shop'?"),
+            ("dlq groups --job zzz", "there is no job 'zzz'; g o shows the jobs"),
+            ("dlq list --job shpo --group 1", "did you mean 'shop'?"),
+            ("dlq show 1 --job shpo", "did you mean 'shop'?"),
+            ("balance shpo", "did you mean 'shop'?"),
+        ):
+            line(t, typed)
+            t.sync()
+            assert says in " ".join(row.strip() for row in t.picture().lines[-2:]), (typed, t.picture().lines[-2:])
+            assert t.picture().lines[: len(before) - 1][4:] == before[:-1][4:], t.picture().lines
+        line(t, "why orders")  # without its dataset it is meant all the same
+        t.sync()
+        assert "why orders" in t.picture().lines[0]
+
+
+def test_a_long_message_takes_two_rows_and_messages_has_all_of_it():
+    with console.broken_shop() as home, console.console(home, cols=60, rows=16) as t:
+        t.sync()
+        line(t, "frobnicate " + "with a very long word of no use " * 2)
+        t.sync()
+        assert "'frobnicate' is no command" in last(t)
+        line(t, "job set shop schemaChanges=perhaps")
+        t.sync()
+        two = " ".join(row.strip() for row in t.picture().lines[-2:])
+        assert "add" in two and "reject" in two and ".." not in two, two
+        line(t, "job set shop updateFrequencySecs=" + "9" * 150)
+        t.sync()
+        assert last(t).endswith(":messages has all of it"), t.picture().lines[-2:]
+        line(t, "messages")
+        t.sync()
+        at = t.row("the whole of it")
+        whole = " ".join(row.strip() for row in t.picture().lines[at + 1 : -2])
+        assert whole.startswith("bad_parameter: updateFrequencySecs") and whole.endswith("is allowed"), whole
+
+
+def test_a_cut_sentence_says_which_key_shows_it_whole():
+    with console.broken_shop() as home, console.console(home) as t:
+        t.sync()
+        assert "..   Enter: all" in last(t), last(t)
+
+
+def test_what_no_act_looks_at_cannot_be_marked():
+    with console.broken_shop() as home, console.console(home) as t:
+        for place in ("?", "g h", "g L", "g j"):
+            t.press(place + " Space")
+            t.sync()
+            assert "'mark' means nothing here" in last(t), (place, last(t))
+            assert not any(row.startswith((" *", ">*", "*")) for row in t.picture().lines), t.picture().lines
