@@ -12,6 +12,11 @@
 /* `cells` holds one cell a key column, in key order. NULL cells give an empty span: no key. */
 struct span key_encode(const struct table_schema *schema, const struct cell *cells, struct arena *arena);
 
+/* A key's cell whose source may write the same value otherwise gets the spelling that all keys have: 32-bit floats, bits,
+ * UUIDs (`is_upper`: in capitals), ENUM, times with an offset. `from`: how it was written; NULL: nobody knows, and it
+ * stays as it is. */
+void key_spell(struct cell *cell, const struct source_type *from, bool is_upper, struct arena *arena);
+
 /* {"id":7,"kind":"home"}: the changelog's primaryKey. */
 struct span key_json(const struct table_schema *schema, const struct cell *cells, struct arena *arena);
 

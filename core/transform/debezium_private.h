@@ -402,6 +402,7 @@ void key_tell_type(struct event *e, const struct column *column, const struct bq
 /* e->table gets the key of a table whose rows it takes. False: it has another one. */
 bool table_take_key(struct debezium *d, struct event *e, const struct table *from);
 bool key_decide(struct debezium *d, struct event *e, bool has_row);
+void row_spell_key(struct event *e, struct row *row); /* a converted row's, before anything is written of it */
 bool key_of_row(struct debezium *d, struct event *e, const struct row *row, struct row_key *out); /* row: may be NULL */
 bool key_has_changed(struct debezium *d, struct event *e, const struct row *before, const struct row *after,
                      struct span after_key, struct row_key *out);

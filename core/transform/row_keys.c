@@ -73,6 +73,12 @@ static bool key_is_whole(struct event *e, uint16_t column, const struct source_t
 	                  SPAN_ARG(c->name));
 }
 
+/* Only SQL Server's positions have this member and its tables this type. */
+static bool has_upper_uuids(const struct event *e)
+{
+	return e->fields[FIELD_CHANGE_LSN].doc || e->fields[FIELD_COMMIT_LSN].doc;
+}
+
 static bool key_cell_of_json(struct debezium *d, struct event *e, const struct json_doc *doc, uint32_t object,
                              uint16_t column, struct cell *out)
 {
@@ -86,7 +92,10 @@ static bool key_cell_of_json(struct debezium *d, struct event *e, const struct j
 		return true;
 	const struct source_type *from = more->is_encoded || !field ? more->from : &field->type;
 
-	return key_is_whole(e, column, from, doc, token) && cell_read(d, e, column, from, doc, token, out);
+	if (!key_is_whole(e, column, from, doc, token) || !cell_read(d, e, column, from, doc, token, out))
+		return false;
+	key_spell(out, from, has_upper_uuids(e), e->batch->arena);
+	return true;
 }
 
 static bool key_cell_of_row(struct debezium *d, struct event *e, const struct row *row, size_t k, struct cell *out)
@@ -104,7 +113,25 @@ static bool key_cell_of_row(struct debezium *d, struct event *e, const struct ro
 		*out = row->cells[member];
 		return true;
 	}
-	return cell_read(d, e, e->table->keys[k], from, row->doc, row->tokens[member], out);
+	if (!cell_read(d, e, e->table->keys[k], from, row->doc, row->tokens[member], out))
+		return false;
+	key_spell(out, from, has_upper_uuids(e), e->batch->arena);
+	return true;
+}
+
+/* The row says of its key what the key says. */
+void row_spell_key(struct event *e, struct row *row)
+{
+	shape_find_keys(row->shape, e->table);
+	for (size_t k = 0; k < e->table->schema.key_count; k++) {
+		int32_t member = row->shape->key_members[k];
+
+		if (member < 0)
+			continue;
+		row->text_bytes -= row->cells[member].text.len;
+		key_spell(&row->cells[member], row->shape->members[member].from, has_upper_uuids(e), e->batch->arena);
+		row->text_bytes += row->cells[member].text.len;
+	}
 }
 
 static bool cell_is_real(const struct cell *cell)

@@ -150,6 +150,9 @@ NUMERIC, HEX = "NUMERIC", {"type": "BYTES", "encoding": "hex"}
 VARIABLE = {"type": "struct", "name": "io.debezium.data.VariableScaleDecimal", "version": 1,
             "fields": [{"type": "int32", "field": "scale"}, {"type": "bytes", "field": "value"}]}
 ZONED, ISO = {"type": "string", "name": "io.debezium.time.ZonedTimestamp"}, {"type": "string", "name": "io.debezium.time.IsoDate"}
+BITS = {"type": "bytes", "name": "io.debezium.data.Bits", "parameters": {"length": "24"}}
+UUID, ENUM = {"type": "string", "name": "io.debezium.data.Uuid"}, {"type": "string", "name": "io.debezium.data.Enum", "parameters": {"allowed": "a,x\\,y"}}
+ZONED_TIME = {"type": "string", "name": "io.debezium.time.ZonedTime"}
 SPELLINGS = (
     (VARIABLE, [{"scale": 1, "value": unscaled(10, 1)}, {"scale": 2, "value": unscaled(100, 1)}, {"scale": 0, "value": unscaled(1, 1)}, {"scale": 3, "value": unscaled(1000, 4)}], "1", None),
     (decimal(2), [unscaled(150, 2), unscaled(150, 5)], "1.5", None),
@@ -164,6 +167,11 @@ SPELLINGS = (
     (ZONED, ["2024-01-01T00:00:00.5Z", "2024-01-01T00:00:00.500000Z", "2024-01-01T01:00:00.5+01:00"], "2024-01-01 00:00:00.500000+00", None),
     (ISO, ["2024-01-01Z", "2024-01-01"], "2024-01-01", None),
     (None, ["deadBEEF", "DEADbeef", "deadbeef"], b"\xde\xad\xbe\xef", HEX),
+    ("float", [0.1, 0.10000000149011612, 0.100000001], "0.1", None),
+    (BITS, ["BQ==", "BQA=", "BQAAAA=="], b"\x05", None),
+    (UUID, ["6f9619ff-8b86-d011-b42d-00c04fc964ff", "6F9619FF-8B86-D011-B42D-00C04FC964FF"], "6f9619ff-8b86-d011-b42d-00c04fc964ff", None),
+    (ENUM, ["x,y", "x\\,y"], "x,y", None),
+    (ZONED_TIME, ["10:15:30.5Z", "10:15:30.500Z", "10:15:30.500000Z"], "10:15:30.5Z", None),
 )
 
 
@@ -180,6 +188,17 @@ def test_a_value_with_two_spellings_is_one_key():
         want.append((i, stored, len(spellings) - 1))
         queries.append("select %d, %s, v from %s" % (i, "id" if isinstance(stored, bytes) else "cast(id as text)", table))
     check("spellings", changes, want, union(queries), columnTypes=types)
+
+
+def test_sql_server_shows_its_uuids_in_capitals():
+    """Whichever way they come, one row; and shown as the source shows it."""
+    texts = ("6F9619FF-8B86-D011-B42D-00C04FC964FF", "6f9619ff-8b86-d011-b42d-00c04fc964ff")
+    changes = []
+    for i, text in enumerate(texts):
+        source = {"connector": "sqlserver", "schema": "dbo", "commit_lsn": "00000027:00000758:000%d" % (i + 5), "change_lsn": "00000027:00000758:000%d" % (i + 3),
+                  "event_serial_no": 1}
+        changes.append(Change(event({"id": text, "v": i}, source=source), {"id": text}, block(id=UUID, v="int32")))
+    check("capitals", changes, [(texts[0], 1)], ROWS)
 
 
 def test_a_key_that_would_lose_digits_is_refused():
