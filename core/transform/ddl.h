@@ -34,14 +34,14 @@ struct ddl_column {
 	struct span value;
 };
 
-enum ddl_verb { DDL_ADD, DDL_DROP, DDL_CHANGE, DDL_MODIFY, DDL_RENAME, DDL_RENAME_TABLE, DDL_OTHER };
+enum ddl_verb { DDL_ADD, DDL_DROP, DDL_CHANGE, DDL_MODIFY, DDL_RENAME, DDL_RENAME_TABLE, DDL_DROP_TABLE, DDL_OTHER };
 
 struct ddl_clause {
 	enum ddl_verb verb;
 	bool is_conditional;      /* IF EXISTS, IF NOT EXISTS */
-	struct span name;         /* the column; RENAME_TABLE: the table before */
+	struct span name;         /* the column; RENAME_TABLE: the table before; DROP_TABLE: the table */
 	struct span new_name;     /* CHANGE, RENAME, RENAME_TABLE */
-	struct span db, new_db;   /* RENAME_TABLE: or empty */
+	struct span db, new_db;   /* RENAME_TABLE, DROP_TABLE: or empty */
 	struct ddl_column column; /* ADD, CHANGE, MODIFY */
 	struct ddl_clause *next;
 };
@@ -50,13 +50,16 @@ enum ddl_kind {
 	DDL_ALTER_TABLE,   /* clauses of one table */
 	DDL_RENAME_TABLES, /* clauses RENAME_TABLE, one after the other */
 	DDL_TRUNCATE,      /* one table is emptied */
+	DDL_DROP_TABLES,   /* clauses DROP_TABLE */
+	DDL_DROP_DATABASE, /* all tables of `db` */
+	DDL_CREATE,        /* CREATE TABLE: there was none of that name; its columns are not read */
 	DDL_REPLACE,       /* CREATE OR REPLACE TABLE: one table is dropped and made anew; its columns are not read */
 	DDL_ELSE,          /* nothing that concerns columns or names */
 };
 
 struct ddl {
 	enum ddl_kind kind;
-	struct span db, table;    /* of all but RENAME_TABLES; db may be empty */
+	struct span db, table;    /* of one table's statement; db may be empty */
 	struct ddl_clause *clauses;
 };
 

@@ -43,8 +43,28 @@ bool ddl_take_sign(struct ddl_scan *scan, char sign);
 bool ddl_take_name(struct ddl_scan *scan, struct span *out);
 /* Behind the parenthesis that belongs to the one that stands here. */
 void ddl_skip_parentheses(struct ddl_scan *scan);
+bool ddl_is_over(const struct ddl_scan *scan);
+/* Up to the comma or semicolon behind it. */
+void ddl_skip_clause(struct ddl_scan *scan);
+/* db.table or table. */
+bool ddl_take_table(struct ddl_scan *scan, struct span *out_db, struct span *out_table);
+/* IF EXISTS, IF NOT EXISTS */
+bool ddl_take_condition(struct ddl_scan *scan);
 /* Nothing more belongs to this clause: a comma, a closing parenthesis, a semicolon or the end. */
 bool ddl_is_clause_end(const struct ddl_scan *scan);
+
+/* ddl_clauses.c: what is read of a statement, and its clauses. */
+struct ddl_reading {
+	struct ddl_scan scan;
+	struct ddl *out;
+	struct ddl_clause **end;
+	size_t count;
+	const char *why;          /* what could not be read */
+};
+
+struct ddl_clause *ddl_clause_add(struct ddl_reading *r, enum ddl_verb verb);
+bool ddl_fail(struct ddl_reading *r, const char *why);
+bool ddl_read_clauses(struct ddl_reading *r);
 
 /* ddl_column.c: type and attributes of a column. */
 bool ddl_read_column(struct ddl_scan *scan, struct ddl_column *out);

@@ -189,6 +189,7 @@ struct table {
 	bool is_key_told_by_messages;   /* and neither by primaryKey nor by sourceSchema; known once it is compared */
 	uint64_t key_names;             /* hash of the names in a message key that is the table's */
 	bool is_met;                    /* an event of it has come in this run */
+	bool is_dropped;                /* in this run, and not made again since */
 	bool is_collided;
 	const char *collision;          /* with whom, in words */
 	size_t told_count;              /* columns that the newest schema in a batch has */
@@ -288,6 +289,7 @@ struct debezium {
 	struct table **tables;
 	size_t table_count, table_room;
 	struct table *last_table;
+	bool names_have_no_case;        /* a statement has meant a table by a name in another letter case */
 	uint32_t *slots;                /* table number + 1 by hash of the source name */
 	size_t slot_count;
 	struct history history;
@@ -325,19 +327,36 @@ void empty_apply(struct debezium *d, struct event *e);
 int column_add_filled(struct debezium *d, struct event *e, const struct source_field *field, struct span default_json);
 /* In front of a record of e->table: what older rows have in columns that came with it. */
 void fills_put(struct debezium *d, struct event *e);
-/* schema_alter.c: MySQL's DDL, checked against tableChanges, to columns and to what becomes of older rows. */
+bool is_mysql(const struct event *e);
+/* schema_statement.c: MySQL's DDL, checked against tableChanges, to columns, names and to what becomes of older rows. */
 void ddl_apply(struct debezium *d, struct event *e, struct span ddl);
+/* schema_alter.c, schema_drop.c: statements of one kind; `database` is of names without one. */
+struct ddl;
+void alter_apply(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database);
+void drops_apply(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database);
+void emptied_apply(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database);
+void create_apply(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database);
+/* The tables that tableChanges says are dropped. */
+void changes_drop(struct debezium *d, struct event *e, const struct value *changes);
 /* A record of the filtered message that carries a schema change of e->table; NULL: the batch is full of such. */
 struct record *schema_record(struct debezium *d, struct event *e, enum operation operation);
 /* schema_rename.c: the clauses that rename tables. */
 struct ddl_clause;
 void renames_apply(struct debezium *d, struct event *e, const struct ddl_clause *clauses, struct span database);
+/* schema_names.c: the known table that a statement means by "db.table", in whichever letter case; NULL: none, or it cannot
+ * be told, and then its timeline says so. `listed`: token of the columns that it must have in doubt, or 0. */
+struct table *table_meant(struct debezium *d, struct event *e, struct span typed, uint32_t listed);
+struct table *table_of_statement(struct debezium *d, struct event *e, struct span db, struct span name, uint32_t listed);
+/* The statement and what became of it, in the timeline of e->table. */
+void statement_tell(struct event *e, const char *did);
 /* schema_listed.c: tokens of tableChanges; 0: not there. The columns of a table, and one of them. */
-struct ddl;
 uint32_t columns_listed(struct event *e, struct span source);
 uint32_t column_listed(struct event *e, uint32_t columns, struct span name);
 /* Do the statement and the columns agree? Else `out_why` says in words where not. */
 bool statement_agrees(struct event *e, uint32_t columns, const struct ddl *ddl, struct text *out_why);
+/* Is the table in tableChanges? The name of it there, which may differ in case; else `source`. */
+bool schema_change_lists(struct event *e, struct span source);
+struct span name_listed(struct event *e, struct span source);
 /* Is this change of tableChanges of the table `source`? */
 bool schema_change_is_of(struct event *e, uint32_t change, struct span source);
 /* Takes one name of a tableChanges id, "\"db\".\"table\"", as tables are known: db.table. */

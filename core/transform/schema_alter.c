@@ -262,6 +262,11 @@ static void record_put(struct altering *a)
 
 	if (!a->moves->len && !a->casts->len && !a->sets->len)
 		return;
+	/* What did not fit whole is no JSON any more. */
+	if (a->moves->is_full || a->casts->is_full || a->sets->is_full) {
+		statement_tell(e, "nothing for rows before it: it changes more than one record holds");
+		return;
+	}
 	record = schema_record(a->d, e, OP_ALTER);
 	if (!record)
 		return;
@@ -271,22 +276,13 @@ static void record_put(struct altering *a)
 		record->proto = record_proto(e, record, NULL, NULL);
 }
 
-static void statement_tell(struct event *e, struct span ddl, const char *did)
-{
-	OWNED(text) change = text_new(WORDS_BYTES_MAX);
-
-	text_add_span(change, ddl.len < WORDS_BYTES_MAX - 1 ? ddl : span_make(ddl.at, WORDS_BYTES_MAX - 1));
-	table_step(e->table, NOTHING, change->at, did);
-	table_change(e->table, "schema change that is not applied", NOTHING);
-}
-
-static void alter_run(struct altering *a, struct span ddl)
+static void alter_run(struct altering *a)
 {
 	OWNED(text) why = text_new(WORDS_BYTES_MAX);
 
 	text_add(why, "nothing: ");
 	if (!statement_agrees(a->e, a->listed, a->ddl, why)) {
-		statement_tell(a->e, ddl, why->at);
+		statement_tell(a->e, why->at);
 		return;
 	}
 	for (const struct ddl_clause *c = a->ddl->clauses; c; c = c->next)
@@ -312,119 +308,28 @@ static uint32_t columns_behind(struct event *e, const struct ddl *ddl, struct sp
 
 	for (const struct ddl_clause *c = ddl->clauses; c && !listed; c = c->next) {
 		if (c->verb == DDL_RENAME_TABLE)
-			listed = columns_listed(e, source_name(e->batch->arena, c->new_db.len ? c->new_db : database, NOTHING,
-			                                       c->new_name));
+			listed = columns_listed(e, name_listed(e, source_name(e->batch->arena, c->new_db.len ? c->new_db : database,
+			                                                      NOTHING, c->new_name)));
 	}
 	return listed;
 }
 
-static bool is_named_beside(struct event *e, struct span source, struct span name)
-{
-	struct span table;
-
-	if (columns_listed(e, source))
-		return true;
-	return value_text(&e->fields[FIELD_TABLE], e->batch->arena, &table) == READ_OK && span_equal(table, name);
-}
-
-/*
- * Servers with lower_case_table_names log a statement as it was typed, and the connector names the table beside it as the
- * server does. Elsewhere `T` is another table than `t`, and the message does not name `t`.
- */
-static struct table *table_of(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database)
-{
-	struct span db = ddl->db.len ? ddl->db : database;
-	struct span typed = source_name(e->batch->arena, db, NOTHING, ddl->table);
-	struct table *table = table_known(d, e, db, ddl->table);
-	size_t most = d->table_count;
-
-	for (size_t i = 0; !table && db.len && i < most; i++) {
-		struct span source = d->tables[i]->schema.source;
-		struct span name;
-
-		if (!span_same_word(source, typed))
-			continue;
-		name = span_make(source.at + (source.len - ddl->table.len), ddl->table.len);
-		if (is_named_beside(e, source, name))
-			table = table_known(d, e, span_make(source.at, db.len), name);
-	}
-	return table;
-}
-
-static void alter_apply(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database, struct span text)
+void alter_apply(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database)
 {
 	struct altering a = { .d = d, .e = e, .ddl = ddl };
 
-	e->table = table_of(d, e, ddl, database);
-	if (!e->table || !clause_of_columns(ddl))
+	if (!clause_of_columns(ddl))
+		return;
+	e->table = table_of_statement(d, e, ddl->db.len ? ddl->db : database, ddl->table, 0);
+	if (!e->table)
 		return;
 	a.listed = columns_behind(e, ddl, database);
 	a.moves = text_new(RECORD_BYTES_MAX);
 	a.casts = text_new(RECORD_BYTES_MAX);
 	a.sets = text_new(RECORD_BYTES_MAX);
-	alter_run(&a, text);
+	alter_run(&a);
 	table_flush(d, e);
 	text_free(a.moves);
 	text_free(a.casts);
 	text_free(a.sets);
-}
-
-/* Whichever known tables tableChanges names: they have changed in a way that could not be read. */
-static void unread_tell(struct debezium *d, struct event *e, struct span ddl, const char *why)
-{
-	uint32_t changes = e->top[FIELD_TABLE_CHANGES].token, end = e->doc->tokens[changes].next;
-
-	for (uint32_t at = changes + 1; at < end; at = e->doc->tokens[at].next) {
-		for (size_t i = 0; i < d->table_count; i++) {
-			e->table = d->tables[i];
-			if (e->table->is_collided || !schema_change_is_of(e, at, e->table->schema.source))
-				continue;
-			statement_tell(e, ddl, arena_printf(e->batch->arena, "nothing: %s", why));
-			table_flush(d, e);
-		}
-	}
-}
-
-/*
- * The rows below the statement are gone. Connectors skip `t` events by default, and then this message is the only word
- * of it; where one comes too, both have the same position and count once.
- */
-static void table_empty(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database)
-{
-	struct record *record;
-
-	e->table = table_of(d, e, ddl, database);
-	if (!e->table)
-		return;
-	if (ddl->kind == DDL_REPLACE) {
-		table_change(e->table, "made again", NOTHING);
-		table_step(e->table, NOTHING, "dropped and made again", "rows before it are gone");
-	}
-	record = schema_record(d, e, OP_TRUNCATE);
-	if (record && d->wants_proto)
-		record->proto = record_proto(e, record, NULL, NULL);
-	table_flush(d, e);
-}
-
-void ddl_apply(struct debezium *d, struct event *e, struct span text)
-{
-	struct span database = NOTHING;
-	const char *why = "";
-	struct ddl ddl;
-
-	value_text(&e->fields[FIELD_DB], e->batch->arena, &database);
-	if (!ddl_read(text, e->batch->arena, &ddl, &why)) {
-		unread_tell(d, e, text, why);
-		ddl.kind = DDL_ELSE;
-	} else if (ddl.kind == DDL_ALTER_TABLE) {
-		alter_apply(d, e, &ddl, database, text);
-	} else if (ddl.kind == DDL_TRUNCATE || ddl.kind == DDL_REPLACE) {
-		table_empty(d, e, &ddl, database);
-	}
-	if (ddl.kind != DDL_ELSE)
-		renames_apply(d, e, ddl.clauses, database);
-	/* A column that could not be made is no fault of the message. */
-	e->message->fate = MESSAGE_FILTERED;
-	e->message->refusal = NULL;
-	e->table = NULL;
 }

@@ -1,10 +1,8 @@
 /*
- * Schema-change messages are no rows, but a dropped table's rows are gone: the
- * drop is remembered with its position, as a record of the filtered message.
+ * Schema-change messages are no rows, but they change rows: what they do to the
+ * rows of a table is a record of the filtered message, with its position.
  */
 #include "transform/debezium_private.h"
-
-#define DROPS_MAX 256
 
 /* Takes one part of a quoted name: "a"."b", `a`.`b` or [a].[b]; or a bare word. */
 static bool part_take(struct span *rest, struct arena *arena, struct span *out)
@@ -63,104 +61,8 @@ struct record *schema_record(struct debezium *d, struct event *e, enum operation
 	return record;
 }
 
-static void table_drop(struct debezium *d, struct event *e, struct table *table)
-{
-	struct record *record;
-
-	if (!table || table->is_collided)
-		return;
-	e->table = table;
-	if (table->is_met) { /* a table of a snapshot that begins anew is dropped before it is met */
-		table_change(table, "dropped", NOTHING);
-		table_step(table, NOTHING, "dropped", "kept readable until it is made again");
-	}
-	record = schema_record(d, e, OP_DROP);
-	if (record && d->wants_proto)
-		record->proto = record_proto(e, record, NULL, NULL);
-}
-
-static bool word_take(struct span *rest, const char *word)
-{
-	size_t len = strlen(word);
-
-	while (rest->len && strchr(" \t\r\n,", *rest->at) && *rest->at)
-		*rest = span_make(rest->at + 1, rest->len - 1);
-	if (rest->len < len || !span_same_word(span_make(rest->at, len), span_of(word)))
-		return false;
-	if (rest->len > len && !strchr(" \t\r\n,;`\"[", rest->at[len]))
-		return false;
-	*rest = span_make(rest->at + len, rest->len - len);
-	return true;
-}
-
-static void database_drop(struct debezium *d, struct event *e, struct span database)
-{
-	size_t most = d->table_count;
-
-	for (size_t i = 0; i < most; i++) {
-		struct span source = d->tables[i]->schema.source;
-
-		if (source.len > database.len && source.at[database.len] == '.' &&
-		    memcmp(source.at, database.at, database.len) == 0)
-			table_drop(d, e, d->tables[i]);
-	}
-}
-
-/* DDL is looked at only where tableChanges is silent: DROP DATABASE lists nothing there. */
-static void ddl_drop(struct debezium *d, struct event *e, struct span ddl)
-{
-	struct span name, database = NOTHING;
-	size_t parts;
-	bool is_database;
-
-	if (!word_take(&ddl, "drop"))
-		return;
-	is_database = word_take(&ddl, "database") || word_take(&ddl, "schema");
-	if (!is_database && !word_take(&ddl, "table"))
-		return;
-	if (word_take(&ddl, "if"))
-		word_take(&ddl, "exists");
-	word_take(&ddl, ""); /* white space */
-	value_text(&e->fields[FIELD_DB], e->batch->arena, &database);
-	for (size_t i = 0; i < DROPS_MAX && schema_name_take(&ddl, e->batch->arena, &name, &parts); i++) {
-		if (is_database) {
-			database_drop(d, e, name);
-			return;
-		}
-		table_drop(d, e, table_lookup(d, parts > 1 ? name : source_name(e->batch->arena, database, NOTHING, name)));
-		while (ddl.len && strchr(" \t\r\n,", *ddl.at) && *ddl.at)
-			ddl = span_make(ddl.at + 1, ddl.len - 1);
-	}
-}
-
-static bool change_is_drop(const struct json_doc *doc, uint32_t change)
-{
-	uint32_t type = json_is(doc, change, JSON_OBJECT) ? json_member(doc, change, SPAN("type")) : 0;
-
-	return type && json_is(doc, type, JSON_STRING) && span_is(json_raw(doc, type), "DROP");
-}
-
-static bool changes_drop(struct debezium *d, struct event *e, const struct value *changes)
-{
-	const struct json_doc *doc = changes->doc;
-	uint32_t end = doc->tokens[changes->token].next;
-	size_t parts, count = 0;
-
-	for (uint32_t at = changes->token + 1; at < end; at = doc->tokens[at].next, count++) {
-		uint32_t id = change_is_drop(doc, at) ? json_member(doc, at, SPAN("id")) : 0;
-		struct span text, name;
-
-		if (!id || !json_is(doc, id, JSON_STRING) || count >= DROPS_MAX)
-			continue;
-		text = json_text(doc, id, e->batch->arena);
-		if (schema_name_take(&text, e->batch->arena, &name, &parts))
-			table_drop(d, e, table_lookup(d, name));
-	}
-	return count > 0;
-}
-
 /* Only their DDL is read, and only their log has all schema changes in the order of rows. */
-static bool is_mysql(const struct event *e)
+bool is_mysql(const struct event *e)
 {
 	const struct value *connector = &e->fields[FIELD_CONNECTOR];
 
@@ -191,8 +93,7 @@ bool schema_change_apply(struct debezium *d, struct event *e)
 	}
 	bool has_ddl = value_text(&e->top[FIELD_DDL], e->batch->arena, &ddl) == READ_OK;
 
-	if (!changes_drop(d, e, &e->top[FIELD_TABLE_CHANGES]) && has_ddl)
-		ddl_drop(d, e, ddl);
+	changes_drop(d, e, &e->top[FIELD_TABLE_CHANGES]);
 	if (has_ddl && is_mysql(e))
 		ddl_apply(d, e, ddl);
 	e->message->table = TABLE_NONE;

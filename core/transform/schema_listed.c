@@ -13,16 +13,50 @@ static uint32_t member_of(const struct json_doc *doc, uint32_t object, const cha
 	return token && json_is(doc, token, kind) ? token : 0;
 }
 
-bool schema_change_is_of(struct event *e, uint32_t change, struct span source)
+static bool change_name(struct event *e, uint32_t change, struct span *out)
 {
 	uint32_t id = member_of(e->doc, change, "id", JSON_STRING);
-	struct span text, name;
+	struct span text;
 	size_t parts;
 
 	if (!id)
 		return false;
 	text = json_text(e->doc, id, e->batch->arena);
-	return schema_name_take(&text, e->batch->arena, &name, &parts) && span_equal(name, source);
+	return schema_name_take(&text, e->batch->arena, out, &parts);
+}
+
+bool schema_change_is_of(struct event *e, uint32_t change, struct span source)
+{
+	struct span name;
+
+	return change_name(e, change, &name) && span_equal(name, source);
+}
+
+bool schema_change_lists(struct event *e, struct span source)
+{
+	uint32_t changes = e->top[FIELD_TABLE_CHANGES].token, end = e->doc->tokens[changes].next;
+
+	for (uint32_t at = changes + 1; at < end; at = e->doc->tokens[at].next) {
+		if (schema_change_is_of(e, at, source))
+			return true;
+	}
+	return false;
+}
+
+/* Servers without letter case list a table under their own name, however it was typed. */
+struct span name_listed(struct event *e, struct span source)
+{
+	uint32_t changes = e->top[FIELD_TABLE_CHANGES].token, end = e->doc->tokens[changes].next;
+	struct span found = source, name;
+
+	for (uint32_t at = changes + 1; at < end; at = e->doc->tokens[at].next) {
+		if (!change_name(e, at, &name) || !span_same_word(name, source))
+			continue;
+		if (span_equal(name, source))
+			return source;
+		found = name;
+	}
+	return found;
 }
 
 /* The columns that the table has behind the statement. */

@@ -26,19 +26,6 @@ static struct span db_of(const struct renaming *r, struct span db)
 	return db.len ? db : r->database;
 }
 
-/* Is the new name in use at the source behind the statement? */
-static bool is_listed(const struct renaming *r, struct span source)
-{
-	struct event *e = r->e;
-	uint32_t changes = e->top[FIELD_TABLE_CHANGES].token, end = e->doc->tokens[changes].next;
-
-	for (uint32_t at = changes + 1; at < end; at = e->doc->tokens[at].next) {
-		if (schema_change_is_of(e, at, source))
-			return true;
-	}
-	return false;
-}
-
 static bool same_table(const struct renaming *r, struct span db, struct span name, struct span other_db, struct span other)
 {
 	return span_equal(name, other) && span_equal(db_of(r, db), db_of(r, other_db));
@@ -142,32 +129,32 @@ static void rows_carry(struct renaming *r, struct table *from, struct table *to)
 static void old_drop(struct renaming *r, struct table *from, struct span to)
 {
 	tell(r, from, "renamed to ", to, "kept readable until it is made again");
+	from->is_dropped = true;
 	struct record *record = record_put(r, from, OP_DROP);
 
 	if (record && r->d->wants_proto)
 		record->proto = record_proto(r->e, record, NULL, NULL);
 }
 
-static void rename_apply(struct renaming *r)
+/* The new name as the server has it. */
+static struct span new_source(struct renaming *r)
 {
 	const struct ddl_clause *c = r->clause;
-	struct arena *arena = r->e->batch->arena;
-	struct table *from = table_known(r->d, r->e, db_of(r, c->db), c->name), *to;
-	struct span source = source_name(arena, db_of(r, c->new_db), NOTHING, c->new_name);
-	const char *why;
+	struct span typed = source_name(r->e->batch->arena, db_of(r, c->new_db), NOTHING, c->new_name);
+	struct span listed = name_listed(r->e, typed);
 
-	if (!from)
-		return;
-	if (is_replaced(r)) {
-		tell(r, from, "replaced, was renamed to ", source, "rows kept: a table that this job does not see took its name");
-		return;
-	}
-	if (!is_listed(r, source) && !is_known(r, c->new_db, c->new_name) && !is_passed_on(r)) {
-		old_drop(r, from, source);
-		return;
-	}
-	to = table_named(r->d, r->e, db_of(r, c->new_db), c->new_name);
-	why = to ? columns_take(r, from, to) : "nothing, the new name cannot be used";
+	if (!span_equal(typed, listed))
+		r->d->names_have_no_case = true;
+	return listed;
+}
+
+static void table_rename(struct renaming *r, struct table *from, struct span source)
+{
+	const struct ddl_clause *c = r->clause;
+	struct table *to = table_named(r->d, r->e, span_make(source.at, db_of(r, c->new_db).len),
+	                               span_make(source.at + (source.len - c->new_name.len), c->new_name.len));
+	const char *why = to ? columns_take(r, from, to) : "nothing, the new name cannot be used";
+
 	if (why) {
 		tell(r, from, "renamed to ", source, why);
 		table_flush(r->d, r->e);
@@ -175,7 +162,25 @@ static void rename_apply(struct renaming *r)
 	}
 	tell(r, to, "renamed from ", from->schema.source, "rows carried over");
 	rows_carry(r, from, to);
+	to->is_dropped = false;
 	old_drop(r, from, source);
+}
+
+static void rename_apply(struct renaming *r)
+{
+	const struct ddl_clause *c = r->clause;
+	struct span source = new_source(r);
+	bool is_listed = schema_change_lists(r->e, source);
+	struct table *from = table_of_statement(r->d, r->e, db_of(r, c->db), c->name, columns_listed(r->e, source));
+
+	if (!from)
+		return;
+	if (is_replaced(r))
+		tell(r, from, "replaced, was renamed to ", source, "rows kept: a table that this job does not see took its name");
+	else if (!is_listed && !table_lookup(r->d, source) && !is_passed_on(r))
+		old_drop(r, from, source);
+	else
+		table_rename(r, from, source);
 }
 
 void renames_apply(struct debezium *d, struct event *e, const struct ddl_clause *clauses, struct span database)

@@ -56,12 +56,13 @@ class Log:
     def update(self, table, before, key=("id",), **row):
         self.row("u", table, before, row, key)
 
-    def ddl(self, text, table, columns=None, kind="ALTER", position=None, also=(), lists=True):
-        """`columns`: what the table has behind it. `also`: more tables that tableChanges names."""
+    def ddl(self, text, table, columns=None, kind="ALTER", position=None, also=(), lists=True, beside=True):
+        """`columns`: what the table has behind it. `also`: more tables that tableChanges names. `beside`: the source block's
+        table, if it is not `table`; None: it has none."""
         if columns is not None:
             self.tables[table] = columns
         changes = [{"type": kind, "id": '"%s"."%s"' % (self.db, t), "table": self.listed(t)} for t in (table, *also) if lists]
-        self.put({"source": self.source(table, position or self.step()), "ts_ms": 1700000000001, "databaseName": self.db, "schemaName": None, "ddl": text,
+        self.put({"source": self.source(table if beside is True else beside, position or self.step()), "ts_ms": 1700000000001, "databaseName": self.db, "schemaName": None, "ddl": text,
                   "tableChanges": changes}, {"type": "struct", "fields": []})
 
     def listed(self, table):

@@ -412,3 +412,79 @@ def test_a_table_renamed_to_one_that_the_job_does_not_see():
     log.ddl("create table t (id int primary key)", "t", [ID], kind="CREATE")
     log.insert("t", id=2)
     both(log.text(), lambda home: rows_are(home, "id", [(2,)]))
+
+
+def test_a_table_may_be_renamed_in_another_case():
+    """tableChanges lists only the new name, and nothing names the old one as the server has it."""
+    for text, beside in (("RENAME TABLE Shop.T TO Shop.U", "u"), ("rename table T to u", None), ("alter table T rename U", "t,u")):
+        log = mysql.Log()
+        log.tables["t"] = [ID, ("v", "int", True)]
+        log.insert("t", id=1, v=1)
+        log.insert("t", id=2, v=2)
+        log.ddl(text, "u", log.tables["t"], beside=beside)
+        log.update("u", {"id": 2, "v": 2}, id=2, v=22)
+        both(log.text(), lambda home: rows_are(home, "id, v", [(1, 1), (2, 22)], "u"))
+
+
+def test_tables_that_differ_by_case_are_not_mixed():
+    log = mysql.Log()
+    log.tables["t"] = log.tables["x"] = log.tables["u"] = log.tables["X"] = [ID, ("v", "int", True)]
+    log.insert("t", id=1, v=1)
+    log.insert("x", id=2, v=2)
+    # T is a table that the job has never seen: one with other columns takes a new name, one is emptied, dropped, altered.
+    log.ddl("rename table T to u", "u", [ID, ("w", "int", True)], beside="T,u")
+    log.ddl("truncate T", "T", lists=False)
+    log.ddl("drop table T", "T", kind="DROP")
+    log.ddl("drop table Shop.X", "X", lists=False, beside=None)
+    log.ddl("drop database Shop", "x", lists=False, beside=None)
+    log.ddl("create table T (id int primary key)", "T", kind="CREATE")
+    log.ddl("alter table T add z int default 1", "T", [ID, ("z", "int", True)])
+
+    def check(home):
+        rows_are(home, "id, v", [(1, 1)])
+        rows_are(home, "id, v", [(2, 2)], "x")
+        assert [s[1:] for s in steps(home)] == [
+            (text, "nothing: %s, the letter case differs" % what) for text, what in (
+                ("rename table T to u", "shop.T may be another table"), ("truncate T", "shop.T may be another table"),
+                ("drop table T", "shop.T may be another table"), ("drop database Shop", "it may be another database"),
+                ("create table T (id int primary key)", "shop.T may be another table"),
+                ("alter table T add z int default 1", "shop.T may be another table"))], steps(home)
+
+    both(log.text(), check)
+
+
+DROPS = ("DROP /* x */ TABLE `t`/* */", "drop table if exists no_such, shop.t", "DROP TABLES `other`.`t`, `t` CASCADE", 'drop table "t"',
+         "/*!40000 DROP TABLE t*/;", "DROP DATABASE /* all */ `shop`", "drop schema if exists shop -- gone")
+
+
+def test_a_drop_that_only_its_statement_tells():
+    for text in DROPS:
+        log = mysql.Log()
+        log.tables["t"] = [ID, ("v", "int", True)]
+        log.insert("t", id=1, v=1)
+        log.ddl(text, "t", lists=False, beside=None)
+        log.insert("t", id=2, v=2)
+        with weir.Home() as home:
+            replicate(home, log.text())
+            rows_are(home, "id, v", [(2, 2)])
+            assert ("", "dropped", "kept readable until it is made again") in steps(home), (text, steps(home))
+    log = mysql.Log()
+    log.tables["t"] = [ID]
+    log.insert("t", id=1)
+    for text in ("DROP TABLE u, other.t", "DROP TEMPORARY TABLE t", "drop view t", "DROP INDEX t ON u", "drop table t2"):
+        log.ddl(text, "u", lists=False, beside=None)
+    log.insert("t", id=2)
+    both(log.text(), lambda home: rows_are(home, "id", [(1,), (2,)]))
+
+
+def test_a_table_that_is_created_was_not_there_before():
+    """Its drop was not sent, or could not be read: a table of that name cannot be made twice."""
+    for text in ("CREATE TABLE `t` (id int primary key, v int)", "create table t like u", "create table shop.t as select * from u"):
+        log = mysql.Log()
+        log.tables["t"] = [ID, ("v", "int", True)]
+        log.insert("t", id=1, v=1)
+        log.ddl("CREATE TABLE IF NOT EXISTS t (id int primary key)", "t", lists=False)
+        log.insert("t", id=2, v=2)
+        log.ddl(text, "t", [ID, ("v", "int", True)], kind="CREATE")
+        log.insert("t", id=3, v=3)
+        both(log.text(), lambda home: rows_are(home, "id, v", [(3, 3)]))
