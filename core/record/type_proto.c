@@ -7,31 +7,11 @@
 #include "record/type_time_private.h"
 
 #include "base/hash.h"
-
-#define VARINT_ROOM 10
-
-enum wire { WIRE_VARINT = 0, WIRE_DOUBLE = 1, WIRE_BYTES = 2 };
-
-static inline char *put_varint(uint64_t value, char *at)
-{
-	for (; value >= 128; value >>= 7)
-		*at++ = (char)(value | 128);
-	*at++ = (char)value;
-	return at;
-}
-
-static inline char *put_tag(uint32_t number, enum wire wire, char *at)
-{
-	if (number < 16) {
-		*at = (char)(number << 3 | wire);
-		return at + 1;
-	}
-	return put_varint((uint64_t)number << 3 | wire, at);
-}
+#include "base/wire.h"
 
 static char *put_bytes(uint32_t number, struct span bytes, char *at)
 {
-	at = put_varint(bytes.len, put_tag(number, WIRE_BYTES, at));
+	at = wire_varint(bytes.len, wire_tag(number, WIRE_BYTES, at));
 	if (bytes.len)
 		memcpy(at, bytes.at, bytes.len);
 	return at + bytes.len;
@@ -42,10 +22,7 @@ static char *put_real(uint32_t number, double real, char *at)
 	uint64_t bits;
 
 	memcpy(&bits, &real, sizeof(bits));
-	at = put_tag(number, WIRE_DOUBLE, at);
-	for (size_t i = 0; i < 8; i++)
-		*at++ = (char)(bits >> (8 * i));
-	return at;
+	return wire_fixed(bits, sizeof(bits), wire_tag(number, WIRE_FIXED64, at));
 }
 
 static uint64_t pack_clock(int64_t us)
@@ -76,14 +53,14 @@ static char *put_int(uint32_t number, const struct cell *cell, enum bq_kind kind
 		value = pack_clock(cell->number);
 	else if (kind == BQ_DATETIME)
 		value = pack_datetime(cell->number);
-	return put_varint(value, put_tag(number, WIRE_VARINT, at));
+	return wire_varint(value, wire_tag(number, WIRE_VARINT, at));
 }
 
 /* The length of what is behind a prefix is known only afterwards; texts are mostly short. */
 static char *close_message(char *start, char *end, size_t reserved)
 {
-	char prefix[VARINT_ROOM];
-	size_t len = (size_t)(end - start), need = (size_t)(put_varint(len, prefix) - prefix);
+	char prefix[WIRE_VARINT_ROOM];
+	size_t len = (size_t)(end - start), need = (size_t)(wire_varint(len, prefix) - prefix);
 
 	if (need != reserved)
 		memmove(start - reserved + need, start, len);
@@ -98,7 +75,7 @@ static char *put_text(uint32_t number, const struct cell *cell, char *at)
 	if (cell->is_plain || !cell->is_escaped || !cell->text.len ||
 	    !memchr(cell->text.at, '\\', cell->text.len))
 		return put_bytes(number, cell->text, at);
-	start = put_tag(number, WIRE_BYTES, at) + 1;
+	start = wire_tag(number, WIRE_BYTES, at) + 1;
 	return close_message(start, json_unescape(cell->text, start), 1);
 }
 
@@ -108,7 +85,7 @@ static char *put_element(const struct json_doc *doc, uint32_t token, const struc
 static char *put_fields(const struct json_doc *doc, uint32_t token, const struct bq_type *type, uint32_t number,
                         char *at)
 {
-	char *start = put_tag(number, WIRE_BYTES, at) + 1, *end = start;
+	char *start = wire_tag(number, WIRE_BYTES, at) + 1, *end = start;
 	size_t i = 0;
 
 	/* Our own text: members stand in the order of the fields. */
@@ -168,7 +145,7 @@ static char *put_string(struct span inside, const struct bq_type *type, uint32_t
 	if (type->kind != BQ_BYTES)
 		return put_text(number, &cell, at);
 	room = inside.len;
-	start = put_tag(number, WIRE_BYTES, at) + 1;
+	start = wire_tag(number, WIRE_BYTES, at) + 1;
 	return base64_decode(inside, start, &len) && len <= room ? close_message(start, start + len, 1) : at;
 }
 

@@ -5,7 +5,8 @@
  */
 #include "transform/debezium_private.h"
 
-#define VARINT_MAX 10
+#include "base/wire.h"
+
 #define LENGTH_MOSTLY 2
 
 enum changelog_field {
@@ -20,22 +21,12 @@ enum changelog_field {
 	PROTO_UNAVAILABLE,
 };
 
-enum wire { WIRE_VARINT = 0, WIRE_BYTES = 2 };
-
-static char *varint_write(char *at, uint64_t number)
-{
-	for (; number >= 0x80; number >>= 7)
-		*at++ = (char)(number | 0x80);
-	*at++ = (char)number;
-	return at;
-}
-
 static char *bytes_write(char *at, enum changelog_field field, struct span bytes)
 {
 	if (!bytes.len)
 		return at;
 	*at++ = (char)(field << 3 | WIRE_BYTES);
-	at = varint_write(at, bytes.len);
+	at = wire_varint(bytes.len, at);
 	memcpy(at, bytes.at, bytes.len);
 	return at + bytes.len;
 }
@@ -49,13 +40,13 @@ static size_t row_room(const struct row *row)
 {
 	size_t text = row->has_nested ? row->text_bytes * 8 : row->text_bytes;
 
-	return text + row->shape->count * CELL_PROTO_ROOM + 2 * VARINT_MAX;
+	return text + row->shape->count * CELL_PROTO_ROOM + 2 * WIRE_VARINT_ROOM;
 }
 
 /* The length goes in front when it is known. Room is left for one of two bytes, as most rows need. */
 static char *row_write(char *at, const struct row *row)
 {
-	char *body = at + 1 + LENGTH_MOSTLY, *end = body, length[VARINT_MAX];
+	char *body = at + 1 + LENGTH_MOSTLY, *end = body, length[WIRE_VARINT_ROOM];
 
 	for (size_t i = 0; i < row->shape->count; i++) {
 		int32_t column = row->shape->members[i].column;
@@ -63,7 +54,7 @@ static char *row_write(char *at, const struct row *row)
 		if (cell_counts(&row->cells[i]))
 			end = cell_proto(&row->cells[i], &row->table->columns[column].type, (uint32_t)column + 1, end);
 	}
-	size_t len = (size_t)(end - body), need = (size_t)(varint_write(length, len) - length);
+	size_t len = (size_t)(end - body), need = (size_t)(wire_varint(len, length) - length);
 
 	*at++ = (char)(PROTO_FULL_RECORD << 3 | WIRE_BYTES);
 	if (need != LENGTH_MOSTLY)
@@ -95,7 +86,7 @@ struct span record_proto(struct event *e, const struct record *record, const str
 	struct span source = e->table->schema.source;
 	struct span key_body = key ? key->proto : NOTHING;
 	size_t room = (row ? row_room(row) : 0) + key_body.len + operation.len + source.len + POSITION_BYTES + record->key.len +
-	              record->old_key.len + record->unavailable.len + 9 * (1 + VARINT_MAX);
+	              record->old_key.len + record->unavailable.len + 9 * (1 + WIRE_VARINT_ROOM);
 	char *start = arena_bytes(e->batch->arena, room), *at = start;
 
 	if (row)
@@ -103,7 +94,7 @@ struct span record_proto(struct event *e, const struct record *record, const str
 	at = bytes_write(at, PROTO_PRIMARY_KEY, key_body);
 	at = bytes_write(at, PROTO_OPERATION, operation);
 	*at++ = (char)(PROTO_TIMESTAMP_MS << 3 | WIRE_VARINT);
-	at = varint_write(at, (uint64_t)record->timestamp_ms);
+	at = wire_varint((uint64_t)record->timestamp_ms, at);
 	at = bytes_write(at, PROTO_TABLE_NAME, source);
 	at = bytes_write(at, PROTO_POSITION, span_make((const char *)record->position, POSITION_BYTES));
 	at = bytes_write(at, PROTO_KEY, record->key);
