@@ -58,7 +58,7 @@ endif
 
 # What core/google needs stands behind --as-needed: a program that calls none of it does not load it.
 LIBS_ENGINE = $(shell pkg-config --libs sqlite3 jansson libsodium libnghttp2 libcurl libssl libcrypto) -lm -pthread
-LIBS_CLIENT = $(shell pkg-config --libs jansson) -lm
+LIBS_CLIENT = $(shell pkg-config --libs jansson libsodium) -lm
 LIBS_TUI = $(LIBS_CLIENT) $(shell pkg-config --libs ncursesw readline)
 CFLAGS ?= -g
 CPPFLAGS += -include core/base/banned.h -Icore -I$(B)/made -D_GNU_SOURCE $(SWITCHES)

@@ -13,6 +13,7 @@
 #define WEIR_CONTROL_CONTROL_H
 
 #include "base/error.h"
+#include "base/secret.h"
 #include "base/text.h"
 #include "options/options.h"
 
@@ -169,6 +170,9 @@ char *ready_print(const struct error *err);
 /* One call. True with the exit status it asks for; false with err as the engine gave it, or `connection_lost`. */
 bool client_call(struct client *client, const char *call, json_t *args, const struct client_hooks *hooks,
                  int *out_exit, struct error *err);
+
+/* The secret as the engine alone can open it, for a call's `sealed_secret`; a new reference, NULL with err. */
+json_t *client_seal(struct client *client, const struct secret *secret, struct error *err);
 
 /* Path of `weird`, or NULL with `engine_not_found`; the caller frees. */
 char *engine_program(struct error *err);

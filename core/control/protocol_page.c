@@ -114,6 +114,12 @@ static void add_args(struct text *out, const struct command *command)
 		                slots[i].is_list ? "s" : "", value_of(&slots[i]), slots[i].is_optional ? "]" : "");
 }
 
+/* A value is no argument of a command line, so that no usage text has it. */
+static const char secrets[] =
+	"\n`secret_put`, `secret_unlock` and `secret_seal` with `passphrase` also take `sealed_secret`: base64 of what libsodium's\n"
+	"`crypto_box_seal` makes of the value with the public key of this engine, which the first line of `secret_list` has as\n"
+	"`seal_to`, in base64. No value crosses the socket in any other form.\n";
+
 static void add_calls(struct text *out)
 {
 	for (int i = 0; i < COMMANDS; i++) {
@@ -133,5 +139,6 @@ bool protocol_page(struct text *out)
 	add_topics(out);
 	text_add(out, calls_opening);
 	add_calls(out);
+	text_add(out, secrets);
 	return !out->is_full;
 }

@@ -98,6 +98,7 @@ bool engine_open(struct engine *engine, const struct home *home, struct error *e
 	shown_open(engine);
 	if (home_make(home, err) && take_lock(engine, err) && access_open(engine, err) && listen_socket(engine, err) &&
 	    access_share(engine, err) && watch_signals(engine, err)) {
+		secrets_open(engine);
 		records_open(engine);
 		access_tell(engine);
 		return true;
@@ -125,6 +126,7 @@ bool engine_close(struct engine *engine)
 	/* A call that was under way may have begun one more; its thread wakes us with its last breath. */
 	jobs_close(engine);
 	shown_close(engine);
+	secrets_close(engine);
 	records_close(engine);
 	close_fd(engine->signal_fd);
 	close_fd(engine->wake_fd);

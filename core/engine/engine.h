@@ -83,6 +83,7 @@ struct shown;
 struct log;
 struct replay_view;
 struct replay_wish;
+struct secrets;
 
 struct engine {
 	const struct home *home;
@@ -100,6 +101,7 @@ struct engine {
 	atomic_uint dlq_acts;       /* acts on dead letters since the start */
 	atomic_uint acts;           /* acts of any kind */
 	struct shown *shown;        /* its thread (shown.c) */
+	struct secrets *secrets;    /* the vault (run_secret.c); any thread's */
 	int64_t ticked_ms, started_ms;
 	struct settings settings;                /* config.json, as it was when the engine started */
 	struct option_problems setting_warnings;
@@ -122,6 +124,12 @@ bool access_open(struct engine *engine, struct error *err);
 bool access_share(struct engine *engine, struct error *err);
 void access_tell(struct engine *engine);
 void access_close(struct engine *engine);
+
+/* The vault of this home (run_secret.c). */
+void secrets_open(struct engine *engine);
+void secrets_close(struct engine *engine);
+/* The vault's line of the engine's health: a level of `weir check` and a sentence. NULL: there is no vault. */
+const char *secrets_health(struct engine *engine, char *sentence, size_t room);
 
 /* Log and journal (records.c): opened when the home is ours, closed when nobody is left who could write. */
 void records_open(struct engine *engine);

@@ -152,6 +152,15 @@ static void say_process(struct call *call)
 	    atomic_load(&call->engine->session_count), (int)getpid());
 }
 
+static void say_vault(struct call *call)
+{
+	char sentence[400];
+	const char *level = secrets_health(call->engine, sentence, sizeof(sentence));
+
+	if (level)
+		say(call, level, "vault", "%s", sentence);
+}
+
 bool health_lines(struct call *call, struct error *err)
 {
 	struct sums sums = { 0 };
@@ -163,6 +172,7 @@ bool health_lines(struct call *call, struct error *err)
 	(void)err;
 	say_jobs(call, &sums);
 	say_disk(call, call->engine->home->state);
+	say_vault(call);
 	say_process(call);
 	return true;
 }

@@ -188,9 +188,21 @@ static void read_escape(struct reading *reading, const char *name, const json_t 
 		            SETTING_ESCAPE_MS_MAX);
 }
 
+/* The engine's working folder is nobody's, so a relative one would mean nothing. */
+static void read_path(struct reading *reading, const char *name, const json_t *value)
+{
+	const char *text = json_string_value(value);
+
+	if (!text || strlen(text) != json_string_length(value) || *text != '/' || text_has_control(text))
+		problem_add(&reading->draft, BAD_SETTING, name, name, NULL, "an absolute path is allowed");
+	else
+		reading->settings->vault_key_file = memory_string(text);
+}
+
 static const struct setting_type setting_name = { "a text", read_name };
 static const struct setting_type setting_production = { "true or false", read_production };
 static const struct setting_type setting_escape = { "a whole number of ms", read_escape };
+static const struct setting_type setting_path = { "an absolute path", read_path };
 static const struct setting_type setting_group = { "the name of a group", read_group };
 static const struct setting_type setting_operators = { "a list of names of users", read_operators };
 
@@ -299,6 +311,7 @@ bool settings_load(const struct home *home, struct settings *out, struct option_
 void settings_release(struct settings *settings)
 {
 	free(settings->group_name);
+	free(settings->vault_key_file);
 	json_decref(settings->operator_names);
 	*settings = (struct settings){ 0 };
 }

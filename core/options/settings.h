@@ -25,6 +25,7 @@ struct settings {
 	char name[SETTING_NAME_BYTES]; /* "": none is given */
 	bool is_production;
 	int escape_ms;         /* 0: none is given */
+	char *vault_key_file;  /* absolute, or NULL: none is given */
 };
 
 /* `config.json` of this home; a missing one gives the defaults. False with the first problem, its line and column

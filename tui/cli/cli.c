@@ -141,6 +141,8 @@ static int dispatch(const struct home *home, struct command_line *line, int argc
 		return cli_replay(home, line);
 	if (id == COMMAND_dlq_show)
 		return cli_show(home, line);
+	if (id == COMMAND_secret_put || id == COMMAND_secret_unlock || id == COMMAND_secret_seal)
+		return cli_secret(home, line);
 	if (id == COMMAND_keys)
 		return cli_keys(home, line);
 	if (id == COMMAND_themes)

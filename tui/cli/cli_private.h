@@ -79,6 +79,9 @@ void print_history(const json_t *series, struct printer_state *state);
 /* Why a job stands as it does, below its row; nothing when nothing is wrong. */
 void print_reason(const json_t *job);
 
+/* secret.c */
+void print_secret(const json_t *secret, struct printer_state *state);
+
 /* records.c */
 void print_journal(const json_t *line, struct printer_state *state);
 void print_journal_before(const json_t *lines);
@@ -96,6 +99,7 @@ void cli_make_absolute(const struct home *home, const struct command_line *line)
 int cli_export(const struct home *home, const struct command_line *line);
 int cli_show(const struct home *home, const struct command_line *line);
 int cli_replay(const struct home *home, struct command_line *line);
+int cli_secret(const struct home *home, struct command_line *line);
 int cli_bundle(const struct home *home, const struct command_line *line);
 int cli_engine_start(const struct home *home, const struct command_line *line);
 int cli_engine_status(const struct home *home, const struct command_line *line);

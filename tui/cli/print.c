@@ -177,6 +177,8 @@ static const struct {
 	{ COMMAND_pause, print_act },        { COMMAND_resume, print_act },        { COMMAND_drain, print_act },
 	{ COMMAND_stop, print_act },         { COMMAND_status, print_status },
 	{ COMMAND_dlq_replay, print_replayed }, { COMMAND_dlq_discard, print_discarded },
+	{ COMMAND_secret_put, print_secret }, { COMMAND_secret_list, print_secret }, { COMMAND_secret_delete, print_secret },
+	{ COMMAND_secret_unlock, print_secret }, { COMMAND_secret_seal, print_secret },
 	{ COMMAND_merge, print_merged },     { COMMAND_engine_status, print_engine }, { COMMAND_engine_stop, print_engine },
 };
 

@@ -150,6 +150,13 @@ static void act_begin(struct console *console, const struct command *command, co
 	model_act(console->model, line->at, command->call, json_incref(args));
 }
 
+/* What needs a standard input or output of its own, or a value that must not stand in a line and its history. */
+static bool is_of_the_shell(enum command_id id)
+{
+	return id == COMMAND_run || id == COMMAND_debug_bundle || id == COMMAND_secret_put || id == COMMAND_secret_unlock ||
+	       id == COMMAND_secret_seal;
+}
+
 static void run_command(struct console *console, const struct command_line *parsed, const char *line)
 {
 	const struct command *command = parsed->command;
@@ -159,7 +166,7 @@ static void run_command(struct console *console, const struct command_line *pars
 		look_go(console, id, parsed->args);
 		return;
 	}
-	if (command->place != ENGINE || id == COMMAND_run || id == COMMAND_debug_bundle) {
+	if (command->place != ENGINE || is_of_the_shell(id)) {
 		console_say(console, "%s runs in the shell: weir %s", command->name, line);
 		return;
 	}
