@@ -64,7 +64,8 @@ struct journal_filter {
 	const char *what;  /* a word in what, code, kind, who or text; NULL: all */
 	int64_t since_us;  /* 0: from the beginning */
 	int64_t until_us;  /* only lines before it; 0: all */
-	size_t limit;
+	size_t limit;        /* of lines that tell something: the beginning of an act that has ended is not counted */
+	bool without_ended;  /* such beginnings do not come at all; else they come besides */
 	size_t bytes_max; /* do not look further back than this; 0: the whole file */
 };
 

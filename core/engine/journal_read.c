@@ -17,6 +17,7 @@
 struct reading {
 	const struct journal_filter *filter;
 	json_t *found; /* newest first */
+	size_t told;   /* of these: an act that has ended is told by its end, and its beginning counts for nothing */
 	json_t *ended; /* numbers of acts whose end was seen */
 };
 
@@ -85,6 +86,16 @@ static void mark_ended(struct reading *reading, json_t *line)
 		json_object_set_new(line, "ended", json_true());
 }
 
+static void add_found(struct reading *reading, json_t *line)
+{
+	bool has_ended = json_is_true(json_object_get(line, "ended"));
+
+	if (has_ended && reading->filter->without_ended)
+		return;
+	json_array_append(reading->found, line);
+	reading->told += !has_ended;
+}
+
 /* False: nothing older is wanted. A line that cannot be read, half written when the power went, is none. */
 static bool take_line(struct reading *reading, struct span text)
 {
@@ -96,10 +107,10 @@ static bool take_line(struct reading *reading, struct span text)
 		goes_on = time_us + JUMP_US >= reading->filter->since_us;
 		mark_ended(reading, line);
 		if (is_wanted(line, reading->filter, time_us))
-			json_array_append(reading->found, line);
+			add_found(reading, line);
 	}
 	json_decref(line);
-	return goes_on && json_array_size(reading->found) < reading->filter->limit;
+	return goes_on && reading->told < reading->filter->limit;
 }
 
 /* Hands out whole lines of bytes[0..used), last one first; gives how many bytes at the front are not handed out. */

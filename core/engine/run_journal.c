@@ -17,6 +17,7 @@ bool run_journal(struct call *call, struct error *err)
 		.job = call_text_or(call, "job", NULL),
 		.what = call_text_or(call, "what", NULL),
 		.limit = (size_t)call_number(call, "limit", since ? LINES_MOST : LINES_DEFAULT),
+		.without_ended = call_number(call, "limit", 0) > 0, /* so many lines are asked for, and come */
 	};
 	struct error unknown = { 0 };
 	json_t *lines, *line;

@@ -133,7 +133,20 @@ static bool add_schema(const struct job_files *files, size_t table, const struct
 struct table_list {
 	json_t *rows;
 	bool wants_schema;
+	const char *wanted; /* one table, as it was typed; NULL: all */
+	json_t *near;       /* names of those that are not meant */
 };
+
+/* Another one than the one that was asked for. */
+static bool is_left_out(struct table_list *list, const json_t *row)
+{
+	json_t *name = json_object_get(row, "table");
+
+	if (!list->wanted || table_is_named(json_string_value(name), list->wanted))
+		return false;
+	json_array_append(list->near, name);
+	return true;
+}
 
 /* What each of them does now, when this engine knows the job. */
 static void add_live(struct engine *engine, const char *name, const json_t *rows)
@@ -168,6 +181,10 @@ static bool list_tables(struct call *call, const struct job_options *options, vo
 		is_fine = row != NULL;
 		if (!row)
 			break;
+		if (is_left_out(list, row)) {
+			json_decref(row);
+			continue;
+		}
 		json_object_set_new(row, "job", json_string(options->name));
 		is_fine = !list->wants_schema || add_schema(&files, i, &setup, row, err);
 		json_array_append_new(rows, row);
@@ -191,9 +208,22 @@ static void send_rows(struct call *call, const json_t *rows, enum job_state stat
 	}
 }
 
+static bool no_such_table(struct call *call, const struct table_list *list, struct error *err)
+{
+	const char *job = call_text_or(call, "job", NULL);
+	OWNED(text) who = text_new(128);
+
+	if (job)
+		text_add_format(who, "job '%s' has no table", job);
+	else
+		text_add(who, "no job has a table");
+	return table_unknown(who->at, list->wanted, list->near, err);
+}
+
 bool run_tables(struct call *call, struct error *err)
 {
-	struct table_list list = { .rows = json_array(), .wants_schema = call_flag(call, "schema") };
+	struct table_list list = { .rows = json_array(), .wants_schema = call_flag(call, "schema"),
+		                   .wanted = call_text_or(call, "table", NULL), .near = json_array() };
 	bool is_fine = job_each(call, call_text_or(call, "job", NULL), list_tables, &list, err);
 
 	/* Worst first. What could be read is shown also when a job could not. */
@@ -201,6 +231,9 @@ bool run_tables(struct call *call, struct error *err)
 		if (state == STATE_NEEDS_YOU || !call_flag(call, "failing"))
 			send_rows(call, list.rows, (enum job_state)state);
 	}
+	if (is_fine && list.wanted && !json_array_size(list.rows))
+		is_fine = no_such_table(call, &list, err);
 	json_decref(list.rows);
+	json_decref(list.near);
 	return is_fine;
 }

@@ -48,6 +48,8 @@ bool option_allowed(const struct option *option, struct text *out)
 	text_add(out, option->type->form);
 	if (option->most)
 		text_add_format(out, ", %" PRId64 " to %" PRId64, option->least, option->most);
+	if (option->type->example)
+		text_add_format(out, ", as in %s=%s", option->name, option->type->example);
 	return !out->is_full;
 }
 
@@ -70,6 +72,8 @@ static void add_allowed(struct text *out, const struct option *option)
 	add_cell(out, option->type->form);
 	if (option->most)
 		text_add_format(out, ", %" PRId64 " to %" PRId64, option->least, option->most);
+	if (option->type->example)
+		text_add_format(out, ", as in `%s`", option->type->example);
 }
 
 static void add_row(struct text *out, const struct option *option)

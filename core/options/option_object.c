@@ -20,6 +20,31 @@ json_t *json_of_text(const json_t *value)
 	return json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 }
 
+static bool begins_like_json(const char *text)
+{
+	text += strspn(text, " \t\r\n");
+	return *text == '{' || *text == '[';
+}
+
+bool is_broken_json(const json_t *value)
+{
+	json_t *parsed = json_of_text(value);
+
+	json_decref(parsed);
+	return json_is_string(value) && begins_like_json(json_string_value(value)) && !parsed;
+}
+
+json_t *complain_json(const struct option *option, const json_t *value, struct complaint *complaint)
+{
+	OWNED(text) such = text_new(200);
+
+	if (option->type->example)
+		text_add_format(such, ", as in '%s=%s'", option->name, option->type->example);
+	return complain(complaint, "bad_parameter", "%s is given, %s is allowed%s%s",
+	                is_broken_json(value) ? "a text that is no JSON" : json_kind(value), option->type->form, such->at,
+	                is_broken_json(value) ? "; a shell takes the quotes out of it unless all of it stands in single quotes" : "");
+}
+
 static bool is_small(const json_t *object, struct complaint *complaint)
 {
 	if (json_object_size(object) <= MEMBERS_MAX)
@@ -59,12 +84,11 @@ static json_t *primary_key_accept(const struct option *option, const json_t *val
 	json_t *parsed = json_of_text(value), *keys = NULL;
 	const json_t *given = parsed ? parsed : value;
 
-	(void)option, (void)base;
-	if (json_is_array(given) || json_is_string(given))
+	(void)base;
+	if (!is_broken_json(given) && (json_is_array(given) || json_is_string(given)))
 		keys = name_list(given, "", complaint);
 	else if (!json_is_object(given))
-		complain(complaint, "bad_parameter", "%s is given, column names or an object from table to column names "
-		         "is allowed", json_kind(given));
+		complain_json(option, given, complaint);
 	else if (is_small(given, complaint))
 		keys = keys_by_table(given, complaint);
 	json_decref(parsed);
@@ -112,6 +136,7 @@ static void primary_key_release(const struct option *option, struct job_options 
 
 const struct option_type type_primary_key = {
 	.name = "key columns", .form = "column names, or an object from table to column names",
+	.example = "{\"orders\":[\"id\"]}",
 	.accept = primary_key_accept, .print = object_print, .store = primary_key_store,
 	.release = primary_key_release,
 };
@@ -172,11 +197,10 @@ static json_t *column_types_accept(const struct option *option, const json_t *va
 	const char *column;
 	char room[SHOWN_MAX];
 
-	(void)option, (void)base;
+	(void)base;
 	value = parsed ? parsed : value;
 	if (!json_is_object(value))
-		type = complain(complaint, "bad_parameter", "%s is given, an object from TABLE.COLUMN to a type is allowed",
-		                json_kind(value));
+		type = complain_json(option, value, complaint);
 	else if (!is_small(value, complaint))
 		type = NULL;
 	json_object_foreach((json_t *)value, column, each) {
@@ -238,6 +262,7 @@ static void column_types_release(const struct option *option, struct job_options
 
 const struct option_type type_column_types = {
 	.name = "column types", .form = "an object from TABLE.COLUMN to a BigQuery type",
+	.example = "{\"orders.quantity\":\"STRING\"}",
 	.accept = column_types_accept, .print = object_print, .store = column_types_store,
 	.release = column_types_release,
 };
@@ -295,6 +320,10 @@ static json_t *unrepresentable_accept(const struct option *option, const json_t 
 
 	(void)base;
 	value = parsed ? parsed : value;
+	if (is_broken_json(value)) {
+		complain_json(option, value, complaint);
+		is_fine = false;
+	}
 	for (size_t k = 0; k < VALUE_KINDS && is_fine; k++) {
 		json_object_set_new(all, value_kinds[k].name, json_string(option->choices[value_kinds[k].fallback]));
 		if (!json_is_object(value))
@@ -323,6 +352,7 @@ static void unrepresentable_store(const struct option *option, const json_t *can
 
 const struct option_type type_unrepresentable = {
 	.name = "choice by kind", .form = "null, clamp, text or dead_letter, or an object by kind of value",
+	.example = "{\"number\":\"text\"}",
 	.accept = unrepresentable_accept, .print = object_print, .store = unrepresentable_store,
 	.release = nothing_released,
 };

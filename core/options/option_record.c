@@ -192,7 +192,7 @@ static json_t *record_accept(const struct option *option, const json_t *value, c
 	(void)base;
 	value = parsed ? parsed : value;
 	if (!json_is_object(value))
-		is_fine = complain(complaint, "bad_parameter", "%s is given, an object is allowed", json_kind(value));
+		is_fine = complain_json(option, value, complaint);
 	json_object_foreach((json_t *)value, name, each) {
 		const struct record_member *member = member_find(option, name);
 		json_t *kept = NULL;
@@ -227,7 +227,7 @@ static json_t *labels_accept(const struct option *option, const json_t *value, c
 	value = parsed ? parsed : value;
 	labels = json_is_object(value) ? json_copy((json_t *)value) : NULL;
 	if (!labels)
-		complain(complaint, "bad_parameter", "%s is given, allowed is %s", json_kind(value), option->type->form);
+		complain_json(option, value, complaint);
 	json_object_foreach((json_t *)value, name, each) {
 		if (json_is_string(each))
 			continue;
@@ -241,6 +241,7 @@ static json_t *labels_accept(const struct option *option, const json_t *value, c
 }
 
 const struct option_type type_labels = {
-	.name = "labels", .form = "an object from label to text", .accept = labels_accept, .print = object_print,
+	.name = "labels", .form = "an object from label to text", .example = "{\"team\":\"shop\"}",
+	.accept = labels_accept, .print = object_print,
 	.store = nothing_stored, .release = nothing_released,
 };

@@ -24,6 +24,7 @@ struct complaint {
 struct option_type {
 	const char *name;    /* for the reference page */
 	const char *form;    /* what is allowed, for messages: "a whole number" */
+	const char *example; /* of those written as JSON, one that can be typed behind NAME=; else NULL */
 
 	/* The canonical form of a JSON value, or of a text in Dataflow's spelling. The caller owns it.
 	 * NULL: refused, and the complaint says why. `base` is the folder of relative paths. */
@@ -52,6 +53,11 @@ json_t *complain(struct complaint *complaint, const char *code, const char *form
 /* The same, about the piece at `inside` ("orders", "orders.0"). */
 json_t *complain_inside(struct complaint *complaint, const char *inside, const char *code, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+/* A value that is not the JSON that the type wants: what is allowed, with an example that can be typed; and of a text that begins
+ * like JSON what most often became of it. */
+json_t *complain_json(const struct option *option, const json_t *value, struct complaint *complaint);
+/* A text that begins like an object or a list and is none. */
+bool is_broken_json(const json_t *value);
 /* "'the value'" shortened and made harmless; lives in `room`. */
 #define SHOWN_MAX 96
 const char *shown(const char *value, char room[SHOWN_MAX]);

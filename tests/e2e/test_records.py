@@ -74,6 +74,23 @@ def test_settings_show_before_and_after():
         assert "job set shop schemaChanges=reject: done (schemaChanges: add (default) -> schemaChanges: reject), \"freeze week\"" in text, text
 
 
+def test_as_many_lines_as_were_asked_for():
+    """The beginning of an act that has ended is told by its end; it was counted all the same, and eight lines were five."""
+    with weir.Home() as home:
+        ran(home)
+        for i in range(6):
+            assert home.run("note", "note %d" % i).code == 0
+        everything = journal(home)
+        told = [l for l in everything if not l.get("ended")]
+        assert len(everything) > len(told) > 8, everything
+        for limit in (1, 8, len(told)):
+            assert len(home.run("journal", "--limit", limit).out.splitlines()) == limit
+            assert journal(home, "--limit", limit) == told[-limit:], limit
+        assert home.run("start", "shop").code == 0
+        begun = journal(home, "--limit", "3")
+        assert not any(l.get("ended") for l in begun) and len(begun) == 3, begun
+
+
 def test_failed_acts_and_unfinished_ones_are_told():
     with weir.Home() as home:
         ran(home)

@@ -45,6 +45,24 @@ def test_one_state_in_words_and_in_json():
             assert words.splitlines()[1].split()[:3] == ["shop", "NEEDS", "YOU"], words
 
 
+def test_tables_takes_one_table():
+    """With and without its dataset, of one job or of all that have it; what is not there has a nearest name."""
+    with weir.Home() as home:
+        for name in ("a", "b"):
+            file = home.write(name + ".jsonl", weir.feed([weir.event({"id": 1}, table=t, lsn=9) for t in ("orders", "carts")], weir.id_key))
+            assert home.run("run", home.job(file, name, changeLogDataset=name + "_log", replicaDataset=name), "--until-idle").code == 0
+        for words, want in ((("orders",), {("a", "a.orders"), ("b", "b.orders")}), (("a.orders",), {("a", "a.orders")}),
+                            (("orders", "--job", "b"), {("b", "b.orders")}), (("--schema", "b.carts"), {("b", "b.carts")})):
+            r = home.run("tables", *words, "--json")
+            assert r.code == 0 and {(l["job"], l["table"]) for l in r.lines} == want, (words, r)
+            assert all(("columns" in l) == ("--schema" in words) for l in r.lines), r
+        for words, said in ((("ordres",), "no job has a table 'ordres'; did you mean 'a.orders'?"), (("orders2", "--job", "b"), "job 'b' has no table 'orders2'; did you mean 'b.orders'?"),
+                            (("x", "--schema"), "no job has a table 'x'")):
+            r = home.run("tables", *words, "--json")
+            assert (r.code, r.error["code"], r.error["message"]) == (2, "table_unknown", said), r
+        assert home.run("tables", "orders", "--failing", "--json").out == b""
+
+
 def test_worst_first_with_what_each_does():
     with weir.Home() as home:
         good = home.write("good", weir.feed(EVENTS, weir.id_key))

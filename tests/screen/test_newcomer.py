@@ -10,6 +10,11 @@ def last(t):
     return t.picture().lines[-1]
 
 
+def said(t):
+    """A message has two rows where one is too short."""
+    return " ".join(row.strip() for row in t.picture().lines[-2:])
+
+
 def shown(t, text):
     return any(text in row for row in t.picture().lines)
 
@@ -68,7 +73,7 @@ def test_a_table_or_job_that_does_not_exist_opens_no_page():
         ):
             line(t, typed)
             t.sync()
-            assert says in " ".join(row.strip() for row in t.picture().lines[-2:]), (typed, t.picture().lines[-2:])
+            assert says in said(t), (typed, t.picture().lines[-2:])
             assert t.picture().lines[: len(before) - 1][4:] == before[:-1][4:], t.picture().lines
         line(t, "why orders")  # without its dataset it is meant all the same
         t.sync()
@@ -83,8 +88,7 @@ def test_a_long_message_takes_two_rows_and_messages_has_all_of_it():
         assert "'frobnicate' is no command" in last(t)
         line(t, "job set shop schemaChanges=perhaps")
         t.sync()
-        two = " ".join(row.strip() for row in t.picture().lines[-2:])
-        assert "add" in two and "reject" in two and ".." not in two, two
+        assert "add" in said(t) and "reject" in said(t) and ".." not in said(t), said(t)
         line(t, "job set shop updateFrequencySecs=" + "9" * 150)
         t.sync()
         assert last(t).endswith(":messages has all of it"), t.picture().lines[-2:]
@@ -108,3 +112,91 @@ def test_what_no_act_looks_at_cannot_be_marked():
             t.sync()
             assert "'mark' means nothing here" in last(t), (place, last(t))
             assert not any(row.startswith((" *", ">*", "*")) for row in t.picture().lines), t.picture().lines
+
+
+def test_json_is_typed_as_it_is_and_the_hint_and_the_error_have_an_example():
+    """The `:` line took the quotes out of JSON, and nothing said how else to type it."""
+    example = 'columnTypes={"orders.quantity":"STRING"}'
+    with console.broken_shop() as home, console.console(home) as t:
+        t.press(":")
+        t.type("job set shop columnTypes=")
+        t.sync()
+        assert example in " ".join(row.strip() for row in t.picture().lines), t.picture().lines
+        t.type('{"orders.name": "STRING", ')
+        t.sync()
+        assert example in " ".join(row.strip() for row in t.picture().lines), t.picture().lines
+        t.type('"customers.name":"STRING"}')
+        t.press("Enter")
+        t.sync()
+        assert home.run("job", "show", "shop", "--json").last["parameters"]["columnTypes"] == {
+            "orders.name": "STRING", "customers.name": "STRING"}, t.picture().lines[-2:]
+        line(t, 'job set shop "columnTypes={orders.name:STRING}"')
+        t.sync()
+        assert "no JSON" in said(t), said(t)
+        line(t, 'job set shop columnTypes={"orders.name"')
+        t.sync()
+        assert "a quote or a bracket is not closed" in said(t), said(t)
+    with weir.Home() as home:
+        file = home.job(home.write("feed", ""))
+        for parameter, example in (("columnTypes={orders.qty:STRING}", "'%s'" % example), ("primaryKey={orders:[id]}", "'primaryKey={\"orders\":[\"id\"]}'"),
+                                ("onUnrepresentable={number:text}", "'onUnrepresentable={\"number\":\"text\"}'"),
+                                ("additionalUserLabels={team:shop}", "'additionalUserLabels={\"team\":\"shop\"}'")):
+            message = home.run("job", "create", file, "--param", parameter, "--json").error["message"]
+            assert example in message and "single quotes" in message, message
+
+
+def press_each(t, *names):
+    """Keys by somebody who looks before the next one."""
+    for name in names:
+        t.press(name)
+        t.sync()
+
+
+def test_a_narrowed_list_says_so_and_its_own_key_widens_it():
+    with console.broken_shop() as home, console.console(home) as t:
+        t.sync()
+        for key, place, wide in (("g j", "journal of shop.orders", "journal  "), ("g c", "schema of shop.orders", "schema  "), ("g b", "balance  job shop", "balance  all jobs"), ("d", "dead letters of shop.orders", "dead letters  ")):
+            press_each(t, key)
+            assert place in t.picture().lines[0], t.picture().lines[0]
+            again = "g d" if key == "d" else key
+            assert "only shop" in last(t) and again + " shows all" in last(t), last(t)
+            press_each(t, again)
+            assert wide in t.picture().lines[0] and "shows all" not in last(t), (t.picture().lines[0], last(t))
+            press_each(t, "g o")
+
+
+def test_tables_takes_a_table_on_the_line_as_in_the_shell():
+    with console.broken_shop() as home, console.console(home) as t:
+        t.sync()
+        for typed, title in (("tables shop", "tables of shop"), ("tables orders --schema", "schema of orders"), ("tables --schema shop.orders --job shop", "schema of shop.orders"),
+                             ("tables orders", "why orders")):
+            line(t, typed)
+            t.sync()
+            assert title in t.picture().lines[0], (typed, t.picture().lines[0])
+            if "schema" in title:
+                assert {cells.text("TABLE") for cells, _ in columns(t.picture().lines, "WHEN", "TABLE")} == {"shop.orders"}, t.picture().lines
+        for typed in ("tables ordres", "tables --schema ordres"):
+            line(t, typed)
+            t.sync()
+            assert "no job has a table 'ordres'; did you mean 'orders'?" in said(t), said(t)
+
+
+def test_letters_are_all_and_dlq_is_what_is_open():
+    with console.broken_shop() as home, console.console(home) as t:
+        assert home.run("dlq", "discard", "--group", "1", "--job", "shop", "--confirm", "8", "--why", "test").code == 0
+        press_each(t, "g t")
+        assert {cells.number("DLQ") for cells, _ in columns(t.picture().lines, "STATE", "DLQ")} == {0}, t.picture().lines
+        press_each(t, "g b")
+        rows = {cells.text("NAME"): cells.number("LETTERS") for cells, _ in columns(t.picture().lines, "NAME", "LETTERS")}
+        assert sum(rows.values()) == 8, t.picture().lines
+        assert shown(t, "+ letters 8 +") and shown(t, "DLQ, elsewhere, is how many"), t.picture().lines
+        press_each(t, "?")
+        assert shown(t, " dlq           dead letters that are open") and shown(t, " letters       all that ever were refused"), t.picture().lines
+
+
+def test_an_enter_typed_too_early_is_an_enter():
+    """Before the console has the terminal, the terminal makes a line feed of it: it arrived as C-j, which meant nothing."""
+    with console.broken_shop() as home, console.console(home) as t:
+        t.send(b"\n")
+        t.sync()
+        t.wait_for("why shop.orders")

@@ -11,7 +11,7 @@ def test_enter_on_the_first_screen_is_why_and_f_the_first_bad_event():
         t.sync()
         lines = t.picture().lines
         finding = home.run("why", "shop.orders", "--json").last
-        said = " letters %d   written %d" % (finding["open_letters"], finding["written"])
+        said = " dlq %d   written %d" % (finding["open_letters"], finding["written"])
         assert any(line.startswith(said) for line in lines), (said, lines)
         row = t.row('"phone": "555-0004"')
         at = lines[row].index('"555-0004"')

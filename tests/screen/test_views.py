@@ -196,7 +196,7 @@ def test_numbers_of_a_job():
 
 
 def test_numbers_of_the_balance():
-    members = {"RECEIVED": "received", "WRITTEN": "written", "FILTERED": "filtered", "DLQ": "dead_lettered", "PARKED": "parked",
+    members = {"RECEIVED": "received", "WRITTEN": "written", "FILTERED": "filtered", "LETTERS": "dead_lettered", "PARKED": "parked",
                "INFLT": "in_flight", "REPEATED": "repeated", "ROWS": "rows"}
     with many() as home:
         for name in ("poison", "shop", "well"):
@@ -206,11 +206,11 @@ def test_numbers_of_the_balance():
                     line(t, "balance " + name)
                     lines = t.picture().lines
                     tables = {table["table"]: table for table in job["tables"]}
-                    found = columns(lines, "NAME", "RECEIVED", "WRITTEN", "DLQ")
+                    found = columns(lines, "NAME", "RECEIVED", "WRITTEN", "LETTERS")
                     compare(found, [tables[whole(row[2:].split()[0], tables)] for _, row in found], members)
                     assert found and all(cells.number("DIFF") in (None, 0) for cells, _ in found)
                     total = re.sub(r" +", " ", " ".join(lines)).replace(",", "")
-                    wanted = "received %d = written %d + filtered %d + dlq %d" % tuple(
+                    wanted = "received %d = written %d + filtered %d + letters %d" % tuple(
                         job[m] for m in ("received", "written", "filtered", "dead_lettered"))
                     if len(found) == len(tables):
                         assert wanted in total, (wanted, lines)

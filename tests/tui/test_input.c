@@ -70,7 +70,7 @@ static void characters_and_controls(void **state)
 	check(WHOLE("aZ1 ~"), "a Z 1 Space ~");
 	check(WHOLE("\xc3\xa9\xe6\xbc\xa2\xf0\x9f\x98\x80"), "\xc3\xa9 \xe6\xbc\xa2 \xf0\x9f\x98\x80");
 	check(WHOLE("\t\r\x7f\b\0\x01\x1a\x1c\x1d\x1e\x1f\n"),
-	      "Tab Enter Backspace Backspace C-Space C-a C-z C-\\ C-] C-^ C-_ C-j");
+	      "Tab Enter Backspace Backspace C-Space C-a C-z C-\\ C-] C-^ C-_ Enter");
 	check(WHOLE("\xff" "a\xc3" "b\xe6\xbc" "c\xc2\x9b" "d\xed\xa0\x80"), "\ufffd a \ufffd b \ufffd \ufffd c d \ufffd \ufffd \ufffd");
 }
 

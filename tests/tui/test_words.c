@@ -52,6 +52,18 @@ static void a_backslash_takes_the_next_sign_as_it_is(void **state)
 	splits("end\\", "end\\");
 }
 
+static void json_behind_a_name_is_taken_as_it_is_typed(void **state)
+{
+	(void)state;
+	splits("set demo columnTypes={\"shop.orders.qty\":\"STRING\"} --why x", "set|demo|columnTypes={\"shop.orders.qty\":\"STRING\"}|--why|x");
+	splits("a={ \"b\" : [1, \"c } ] \\\" d\"] } e", "a={ \"b\" : [1, \"c } ] \\\" d\"] }|e");
+	splits("k=[\"id\", \"no\"] x", "k=[\"id\", \"no\"]|x");
+	splits("'k={\"a\":1}' k=\"v\" {\"a b\"}", "k={\"a\":1}|k=v|{a b}");
+	splits("k={\"a\":1", "open");
+	splits("k={\"a}", "open");
+	splits("k=[\"a\\", "open");
+}
+
 static void an_open_quote_is_no_line(void **state)
 {
 	(void)state;
@@ -87,6 +99,7 @@ int main(void)
 		cmocka_unit_test(blanks_part_words),
 		cmocka_unit_test(quotes_hold_blanks_and_join),
 		cmocka_unit_test(a_backslash_takes_the_next_sign_as_it_is),
+		cmocka_unit_test(json_behind_a_name_is_taken_as_it_is_typed),
 		cmocka_unit_test(an_open_quote_is_no_line),
 		cmocka_unit_test(nothing_is_expanded),
 		cmocka_unit_test(words_have_a_most),

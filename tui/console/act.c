@@ -164,10 +164,13 @@ static void go(struct console *console, const char *place)
 {
 	struct subject subject;
 	OWNED(text) argument = text_new(1024);
+	OWNED(text) narrowed = text_new(1024);
 
 	if (strcmp(place, "letters") == 0)
 		place = "dlq";
-	if (subject_get(console, &subject))
+	/* The same place again, where it shows only what was selected: all of it is wanted. */
+	place_narrowed(console_view(console), narrowed);
+	if (!(narrowed->len && view_find(place) == console_view(console)->ops) && subject_get(console, &subject))
 		place_argument(place, &subject, argument);
 	console_go(console, place, argument->at);
 }

@@ -5,6 +5,7 @@
  */
 #include "base/clean.h"
 #include "console/console_private.h"
+#include "view/known_names.h"
 #include "view/names.h"
 
 #define LINE_BYTES 8192
@@ -30,6 +31,22 @@ const char *arg_text(const json_t *args, const char *name)
 	return text ? text : "";
 }
 
+/* `tables shop` is the place with a job, as `job shop` is; a table has a page of its own, and one of its columns. */
+static void tables_go(struct console *console, const json_t *args, const char *job)
+{
+	const char *table = arg_text(args, "table");
+	bool is_schema = json_is_true(json_object_get(args, "schema"));
+	struct error none = { 0 };
+	OWNED(text) argument = text_new(1024);
+
+	if (*table && !*job && known_job(console, table, &none)) {
+		job = table;
+		table = "";
+	}
+	text_add_format(argument, "%s%s%s", *table && !*job ? "-" : job, *table ? " " : "", table);
+	console_go(console, is_schema ? "schema" : *table ? "why" : "tables", argument->at);
+}
+
 static void look_go(struct console *console, enum command_id id, const json_t *args)
 {
 	OWNED(text) argument = text_new(1024);
@@ -40,9 +57,7 @@ static void look_go(struct console *console, enum command_id id, const json_t *a
 	case COMMAND_status: console_go(console, *job ? "job" : "overview", job); break;
 	case COMMAND_job_list: console_go(console, "overview", ""); break;
 	case COMMAND_job_show: console_go(console, "job", job); break;
-	case COMMAND_tables:
-		console_go(console, json_is_true(json_object_get(args, "schema")) ? "schema" : "tables", job);
-		break;
+	case COMMAND_tables: tables_go(console, args, job); break;
 	case COMMAND_why:
 		text_clear(argument);
 		text_add_format(argument, "%s %s", *job ? job : "-", arg_text(args, "table"));
@@ -254,7 +269,7 @@ void console_run(struct console *console, const char *typed)
 	const char *line = note_quoted(typed, note) ? note->at : typed;
 
 	if (!words_split(line, &words.word, &words.count)) {
-		console_say(console, "a quote is not closed: %s", line);
+		console_say(console, "a quote or a bracket is not closed: %s", line);
 		return;
 	}
 	if (words.count && !line_run(console, &words)) {

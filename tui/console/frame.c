@@ -1,6 +1,7 @@
 /* The frame of every screen: title, hints, status; and what is shown where it is too small. */
 #include "console/console_private.h"
 #include "term/cells.h"
+#include "view/names.h"
 #include "view/totals.h"
 #include "widget/chart.h"
 
@@ -141,6 +142,20 @@ static int room_beside(struct area area, const struct text *right)
 	return area.cols - 2 - (right->len ? cells_width(text_span(right)) + 2 : 0);
 }
 
+/* Of a place that shows only a part that is said first, and alone where there is no room for more. */
+static void status_text(struct view *view, struct area area, struct text *left, struct text *right)
+{
+	size_t narrowed;
+
+	place_narrowed(view, left);
+	narrowed = left->len;
+	if (narrowed)
+		text_add(left, "   ");
+	view->ops->status(view, left, right);
+	if (narrowed && cells_width(text_span(left)) > room_beside(area, right))
+		left->at[left->len = narrowed] = '\0';
+}
+
 static void draw_status(struct console *console, struct area area, int row)
 {
 	const struct message *message = shown_message(console);
@@ -148,7 +163,7 @@ static void draw_status(struct console *console, struct area area, int row)
 	OWNED(text) left = text_new(LINE_BYTES);
 	OWNED(text) right = text_new(LINE_BYTES);
 
-	view->ops->status(view, left, right);
+	status_text(view, area, left, right);
 	if (message && cells_width(span_of(message->text)) > room_beside(area, right)) {
 		draw_long_message(area, message);
 		return;

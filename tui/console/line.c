@@ -5,6 +5,7 @@
 
 #define POPUP_ROWS_MOST 10
 #define NOTE_BYTES 512
+#define EFFECT_ROWS_MOST 3
 
 static bool is_key(const struct key_event *event, uint32_t code)
 {
@@ -134,13 +135,21 @@ static void draw_match(const struct console *console, struct area area, int row,
 	draw_field(area, row, width + 2, area.cols - width - 3, -1, role, span_of(match->note ? match->note : ""));
 }
 
+/* What a value may be has an example at its end, which is wanted whole. */
+static int effect_rows(const struct matches *matches, int cols)
+{
+	int rows = paragraph_rows(span_of(matches->effect ? matches->effect : ""), cols - 2);
+
+	return rows < EFFECT_ROWS_MOST ? rows : EFFECT_ROWS_MOST;
+}
+
 /* Above the line while it is typed: usage, what may come, what the command does. */
 static void draw_popup(struct console *console, struct area screen)
 {
 	const struct matches *matches = &console->matches;
 	size_t shown = matches->count < POPUP_ROWS_MOST ? matches->count : POPUP_ROWS_MOST;
 	size_t top = console->match_at >= shown ? console->match_at - shown + 1 : 0;
-	int rows = (int)shown + 1 + (matches->effect && *matches->effect);
+	int effect = effect_rows(matches, screen.cols), rows = (int)shown + 1 + effect;
 	struct area area = area_part(screen, screen.rows - 2 - rows, 0, rows, screen.cols);
 
 	if (!shown && !(matches->title && *matches->title))
@@ -150,8 +159,8 @@ static void draw_popup(struct console *console, struct area screen)
 	draw_rule(area, 0, matches->title ? matches->title : "", "");
 	for (size_t i = 0; i < shown; i++)
 		draw_match(console, area, (int)i + 1, top + i);
-	if (matches->effect && *matches->effect)
-		draw_field(area, rows - 1, 1, area.cols - 2, -1, ROLE_popup, span_of(matches->effect));
+	if (effect)
+		draw_paragraph(area, rows - effect, 1, area.cols - 2, effect, ROLE_popup, span_of(matches->effect));
 }
 
 void line_draw(struct console *console, struct area screen)

@@ -23,6 +23,10 @@ static size_t last_word(const char *line, char *out_open)
 			open = line[i] == open ? 0 : open;
 		} else if (line[i] == '\\' && line[i + 1]) {
 			i++;
+		} else if (words_json_begins(i ? line[i - 1] : 0, line + i)) {
+			const char *end = words_json_end(line + i);
+
+			i = end ? (size_t)(end - line) - 1 : strlen(line) - 1;
 		} else if (line[i] == '\'' || line[i] == '"') {
 			open = line[i];
 		} else if (line[i] == ' ' || line[i] == '\t') {
@@ -44,7 +48,7 @@ static char *unquoted(const char *word, char open)
 	if (open)
 		text_add_char(closed, open);
 	if (!words_split(closed->at, &words, &count))
-		return memory_string("");
+		return memory_string(word); /* JSON that is still typed */
 	out = memory_string(count ? words[0] : "");
 	words_free(words, count);
 	return out;

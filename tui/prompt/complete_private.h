@@ -1,4 +1,4 @@
-/* How matches are gathered. For complete*.c only. */
+/* How matches are gathered, and what parts of a line are one word. For complete*.c, matches.c and words.c only. */
 #ifndef WEIR_TUI_PROMPT_COMPLETE_PRIVATE_H
 #define WEIR_TUI_PROMPT_COMPLETE_PRIVATE_H
 
@@ -18,5 +18,9 @@ void match_add(struct completing *completing, const char *text, const char *note
 void match_add_names(struct completing *completing, const char *kind, const char *job);
 /* What a slot of a usage text may be: names, codes, parameters, choices. */
 void match_add_values(struct completing *completing, const char *slot, const char *job);
+
+/* Does a JSON value begin here, behind NAME=? And where it ends; NULL: it is not closed. (words.c) */
+bool words_json_begins(char before, const char *at);
+const char *words_json_end(const char *at);
 
 #endif

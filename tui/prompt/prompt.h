@@ -71,8 +71,8 @@ void prompt_take(struct prompt *prompt, size_t from, const char *word);
 /* Draws ":text" in the row (scrolled sideways where it is long), puts the cursor, and the note at the right. */
 void prompt_draw(const struct prompt *prompt, struct area area, int row, const char *note);
 
-/* Splits a line into words as a shell would, with '..', ".." and backslash, but nothing is ever run by a shell. Words are
- * freed by words_free. False: a quote is not closed. */
+/* Splits a line into words as a shell would, with '..', ".." and backslash, but nothing is ever run by a shell; and JSON behind
+ * NAME= is taken whole, with its quotes and blanks. Words are freed by words_free. False: a quote or a bracket is not closed. */
 bool words_split(const char *line, char ***out_words, size_t *out_count);
 void words_free(char **words, size_t count);
 

@@ -33,7 +33,7 @@ static const struct {
 static const struct {
 	char letter;
 	uint32_t code;
-} control_keys[] = { { 'i', KEY_TAB_ }, { 'm', KEY_ENTER_ }, { '[', KEY_ESC_ }, { 'h', KEY_BACKSPACE_ } };
+} control_keys[] = { { 'i', KEY_TAB_ }, { 'm', KEY_ENTER_ }, { 'j', KEY_ENTER_ }, { '[', KEY_ESC_ }, { 'h', KEY_BACKSPACE_ } };
 
 static struct key control_normal(struct key key)
 {

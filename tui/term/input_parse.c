@@ -54,6 +54,7 @@ static struct step step_control(unsigned char byte)
 	case '\t':
 		return step_key(KEY_TAB_, 0, 1);
 	case '\r':
+	case '\n': /* what was an Enter before the terminal was ours, and another Enter of some terminals */
 		return step_key(KEY_ENTER_, 0, 1);
 	case 0x08:
 	case 0x7f:

@@ -87,7 +87,7 @@ static struct step step_of_number(unsigned number, uint8_t mods, size_t taken)
 	static const struct {
 		unsigned number;
 		uint32_t code;
-	} special[] = { { 9, KEY_TAB_ }, { 13, KEY_ENTER_ }, { 27, KEY_ESC_ }, { 127, KEY_BACKSPACE_ }, { 8, KEY_BACKSPACE_ } };
+	} special[] = { { 9, KEY_TAB_ }, { 13, KEY_ENTER_ }, { 10, KEY_ENTER_ }, { 27, KEY_ESC_ }, { 127, KEY_BACKSPACE_ }, { 8, KEY_BACKSPACE_ } };
 	bool is_surrogate = number >= 0xd800 && number < 0xe000;
 
 	for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++) {

@@ -9,7 +9,7 @@
 
 #define LEGEND_COLS 79 /* what the whole sentence takes */
 #define LINE_BYTES 2048
-#define PANE_ROWS 5
+#define PANE_ROWS 7
 
 enum column { NAME, RECEIVED, WRITTEN, FILTERED, LETTERS, PARKED, FLIGHT, DIFF, REPEATED, ROWS };
 
@@ -18,7 +18,7 @@ static const struct list_column columns[] = {
 	[RECEIVED] = { "RECEIVED", "received", 11, 1, 0, 0, false, 'r' },
 	[WRITTEN] = { "WRITTEN", "written", 11, 1, 0, 0, false, 'w' },
 	[FILTERED] = { "FILTERED", "filtered", 8, 1, 3, 0, false, 'f' },
-	[LETTERS] = { "DLQ", "dlq", 6, 1, 6, 0, false, 'd' },
+	[LETTERS] = { "LETTERS", "letters", 7, 1, 6, 0, false, 'l' },
 	[PARKED] = { "PARKED", "parked", 6, 1, 5, 0, false, 'p' },
 	[FLIGHT] = { "INFLT", "flight", 5, 1, 4, 0, false, 'i' },
 	[DIFF] = { "DIFF", "diff", 4, 1, 0, 0, false, 'x' },
@@ -113,13 +113,13 @@ static void draw_sum(struct view *view, struct area area)
 		for (size_t column = RECEIVED; column < DIFF; column++)
 			sum[column] += member_int(row, members[column]);
 	}
-	text_add(line, "all: received ");
+	text_add(line, "received ");
 	number_text(sum[RECEIVED], line);
 	text_add(line, " = written ");
 	number_text(sum[WRITTEN], line);
 	text_add(line, " + filtered ");
 	number_text(sum[FILTERED], line);
-	text_add(line, " + dlq ");
+	text_add(line, " + letters ");
 	number_text(sum[LETTERS], line);
 	text_add(line, " + parked ");
 	number_text(sum[PARKED], line);
@@ -133,15 +133,19 @@ static void draw_pane(struct view *view, struct area area)
 	const json_t *row;
 	int64_t repeated = 0;
 	size_t i;
+	int at = 1;
 	OWNED(text) line = text_new(LINE_BYTES);
 
 	json_array_foreach(ask(view)->lines, i, row)
 		repeated += member_int(row, "repeated");
-	draw_rule(area, 0, "repeats", "");
+	draw_rule(area, 0, "letters and repeats", "");
+	at += draw_paragraph(area, at, 1, area.cols - 2, 3, ROLE_text,
+	                     span_of("LETTERS are all messages that ever were refused; DLQ, elsewhere, is how many of them are open: "
+	                             "neither written since nor discarded."));
 	number_text(repeated, line);
 	text_add(line, " messages had been written before, sent again by the source and known by their position: no second row. "
 	               "\"-\" holds messages of no table: heartbeats, transactions, schema changes, what cannot be read.");
-	draw_paragraph(area, 1, 1, area.cols - 2, 4, ROLE_text, text_span(line));
+	draw_paragraph(area, at, 1, area.cols - 2, 4, ROLE_text, text_span(line));
 }
 
 static void balance_draw(struct view *view, struct area area)
@@ -153,7 +157,7 @@ static void balance_draw(struct view *view, struct area area)
 	list = (int)rows_count(rows) + 1 < most ? (int)rows_count(rows) + 1 : most;
 	list = list < 2 ? 2 : list;
 	draw_text(area, 0, 1, ROLE_dim,
-	          area.cols < LEGEND_COLS ? "received = written + filtered + dlq + parked + in flight" :
+	          area.cols < LEGEND_COLS ? "received = written+filtered+letters+parked+in flight" :
 	                                    "received = written + filtered + dead-lettered + parked + in flight, in messages");
 	rows_draw(view, rows, area_part(area, 1, 0, list, area.cols), true);
 	if (!rows_count(rows))

@@ -142,6 +142,8 @@ static const struct {
 	{ "paused", "by a person; of a table the messages are parked" },
 	{ "parked", "kept by weir until its table goes on; counted in the ledger" },
 	{ "dead letter", "a message that was refused, with its exact bytes" },
+	{ "dlq", "dead letters that are open: neither written since nor discarded" },
+	{ "letters", "all that ever were refused: what the ledger counts" },
 };
 
 #define WORDS (int)(sizeof(words) / sizeof(*words))

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/clean.h"
 #include "base/reason.h"
-#include "view/view.h"
+#include "view/names.h"
 
 #include <stdlib.h>
 
@@ -108,7 +108,7 @@ static void seek_table(void *to, const char *name, const char *note)
 	const char *dot = strchr(name, '.'), *plain = dot ? dot + 1 : name;
 
 	(void)note;
-	sought->is_found = sought->is_found || strcmp(name, sought->name) == 0 || strcmp(plain, sought->name) == 0;
+	sought->is_found = sought->is_found || name_is_table(sought->name, name);
 	near_add(sought, strchr(sought->name, '.') ? name : plain);
 }
 

@@ -1,5 +1,7 @@
 /* Arguments of places; see names.h. */
 #include "view/names.h"
+#include "action/places.h"
+#include "keymap/keymap.h"
 
 #include <stdlib.h>
 
@@ -14,6 +16,13 @@ void name_words(const char *argument, int most, struct name_words *out)
 		snprintf(out->word[i], sizeof(out->word[i]), "%.*s", (int)len, at);
 		at += len + (at[len] == ' ');
 	}
+}
+
+bool name_is_table(const char *typed, const char *full)
+{
+	const char *dot = strchr(full, '.');
+
+	return strcmp(typed, full) == 0 || (dot && strcmp(typed, dot + 1) == 0);
 }
 
 void letters_argument(const struct subject *subject, struct text *out)
@@ -51,19 +60,48 @@ bool first_bad_argument(struct console *console, const struct subject *subject, 
 	return first;
 }
 
+static const char *const of_job[] = { "balance", "logs", "job", NULL };
+static const char *const of_table[] = { "dlq", "schema", "journal", NULL };
+
+static bool has_place(const char *const *places, const char *place)
+{
+	while (*places && strcmp(*places, place) != 0)
+		places++;
+	return *places;
+}
+
 void place_argument(const char *place, const struct subject *subject, struct text *out)
 {
-	static const char *const of_job[] = { "balance", "logs", "job" };
-	static const char *const of_table[] = { "dlq", "schema", "journal" };
+	if (has_place(of_job, place))
+		text_add(out, subject->job);
+	if (has_place(of_table, place))
+		letters_argument(subject, out);
+}
 
-	for (size_t i = 0; i < sizeof(of_job) / sizeof(*of_job); i++) {
-		if (strcmp(place, of_job[i]) == 0)
-			text_add(out, subject->job);
-	}
-	for (size_t i = 0; i < sizeof(of_table) / sizeof(*of_table); i++) {
-		if (strcmp(place, of_table[i]) == 0)
-			letters_argument(subject, out);
-	}
+/* The place's name as key files have it ("dead-letters" of the view "dlq"). */
+static const char *place_name(const char *view)
+{
+	const struct place *place = place_find(span_of(view));
+
+	return place ? place->name : view;
+}
+
+void place_narrowed(struct view *view, struct text *out)
+{
+	static const char *const places[] = { "balance", "logs", "tables", "dlq", "schema", "journal", NULL };
+	struct name_words words;
+	const char *of = words.word[1];
+	OWNED(text) key = text_new(64);
+
+	if (!*view->argument || !has_place(places, view->ops->name))
+		return;
+	name_words(view->argument, 2, &words);
+	keymap_key_of(console_keymap(view->console), view->ops->table, ACTION_go, place_name(view->ops->name), key);
+	if (!key->len)
+		text_add_format(key, ":%s", view->ops->name);
+	if (!*of)
+		of = words.word[0];
+	text_add_format(out, "only %s; %s shows all", strcmp(of, "-") == 0 ? "what belongs to no table" : of, key->at);
 }
 
 #define RANGE_MAX 100 /* a filter is no longer than a person reads */

@@ -16,11 +16,17 @@ struct name_words {
 /* Splits an argument; words that are not there are empty, the last takes the rest. */
 void name_words(const char *argument, int most, struct name_words *out);
 
+/* Is "shop.orders" meant by what is typed: whole, or without its dataset? */
+bool name_is_table(const char *typed, const char *full);
+
 void letters_argument(const struct subject *subject, struct text *out);
 /* The letter that came first for the subject; false: none known. */
 bool first_bad_argument(struct console *console, const struct subject *subject, struct text *out);
 /* What a place takes of the subject. */
 void place_argument(const char *place, const struct subject *subject, struct text *out);
+
+/* A place that g opens shows only what was selected: "only shop.orders; g j shows all". Nothing: it shows all there is. */
+void place_narrowed(struct view *view, struct text *out);
 
 /* What follows the name of the job, if one is given: " GROUP FILTER" of the options of `dlq list`, else "- GROUP FILTER". */
 void entries_argument(const json_t *args, struct text *out);

@@ -1,5 +1,6 @@
 /* Columns over time: what changed at the source, when, and what the table has now. From `weir tables --schema --json`. */
 #include "base/arena.h"
+#include "view/known_names.h"
 #include "view/names.h"
 #include "view/rows_view.h"
 #include "view/schema_changes.h"
@@ -48,7 +49,7 @@ static const struct answer *ask(struct view *view)
 	const struct schema *schema = view->state;
 	json_t *args = json_pack("{s:b}", "schema", 1);
 
-	if (schema->words.word[0][0])
+	if (schema->words.word[0][0] && strcmp(schema->words.word[0], "-") != 0)
 		json_object_set_new(args, "job", json_string(schema->words.word[0]));
 	return model_ask(console_model(view->console), LANE_LOOK, "tables", args, "journal");
 }
@@ -66,7 +67,7 @@ static void collect(struct view *view, struct rows *rows)
 		schema->generation = answer->generation;
 	}
 	json_array_foreach(schema->made, i, row) {
-		if (!schema->words.word[1][0] || strcmp(schema->words.word[1], member_text(row, "table")) == 0)
+		if (!schema->words.word[1][0] || name_is_table(schema->words.word[1], member_text(row, "table")))
 			rows_add(rows, row);
 	}
 }
@@ -202,8 +203,11 @@ static bool schema_open(struct view *view, struct error *err)
 {
 	struct schema *schema = memory_zalloc(sizeof(*schema));
 
-	(void)err;
 	name_words(view->argument, 2, &schema->words);
+	if (!known_table(view->console, schema->words.word[0], schema->words.word[1], err)) {
+		free(schema);
+		return false;
+	}
 	schema->rows = rows_new(&spec);
 	schema->made = json_array();
 	view->state = schema;

@@ -32,7 +32,7 @@ static void number_add(const char *words, int64_t number, struct text *out)
 	number_text(number, out);
 }
 
-/* "letters 4,182 (+102/min)   written 1,527,078   refused 0.3 %" */
+/* "dlq 4,182 (+102/min)   written 1,527,078   refused 0.3 %" */
 static void numbers_add(const json_t *finding, struct lines *lines)
 {
 	int64_t received = member_int(finding, "received"), refused = member_int(finding, "dead_lettered");
@@ -42,7 +42,7 @@ static void numbers_add(const json_t *finding, struct lines *lines)
 	if (!json_object_get(finding, "received"))
 		return;
 	text_add_char(line, ' ');
-	number_add("letters", member_int(finding, "open_letters"), line);
+	number_add("dlq", member_int(finding, "open_letters"), line);
 	if (rate >= 0.5)
 		text_add_format(line, " (+%.0f/min)", rate);
 	number_add("written", member_int(finding, "written"), line);
