@@ -1,6 +1,8 @@
 /*
  * The merger's thread: it sleeps until changes have waited updateFrequencySecs,
  * or 100,000 of them wait, or the job ends; then it merges until nothing waits.
+ * While more come without a pause it then rests for half as long as it was at
+ * work: a step writes nearly every page of a large table, however many changes it has.
  */
 #include "base/clock.h"
 #include "base/hash.h"
@@ -12,6 +14,9 @@
 #include <stdlib.h>
 
 #define MERGE_CHANGES 100000
+#define REST_MS 3000    /* at most */
+#define FIRST_REST_MS 1000
+#define PAUSE_MS 100    /* nothing has come for so long: no more is waited for */
 #define REMEMBER_MS 5000 /* while it merges without a rest */
 
 struct merge_thread {
@@ -26,6 +31,8 @@ struct merge_thread {
 	bool has_news;
 	uint64_t waiting;     /* changes committed since the last merge began */
 	int64_t due_ms;       /* when the oldest of them has waited long enough */
+	int64_t came_ms;      /* the newest of them */
+	int64_t rested_ms;    /* when it has let enough of them gather */
 	bool has_begun;       /* the job is open */
 	bool is_resting;      /* it waits for work */
 	bool is_ending;
@@ -71,6 +78,15 @@ static bool wait_for_beginning(struct merge_thread *merge)
 	return has_begun;
 }
 
+/* When the next merge begins unless more changes come. */
+static int64_t next_merge_ms(const struct merge_thread *merge)
+{
+	int64_t paused_ms = merge->came_ms + PAUSE_MS;
+	int64_t rested_ms = paused_ms < merge->rested_ms ? paused_ms : merge->rested_ms;
+
+	return merge->waiting < MERGE_CHANGES && merge->due_ms > rested_ms ? merge->due_ms : rested_ms;
+}
+
 /* Waits for work. False: the job ends (after a last merge). */
 static bool wait_for_work(struct merge_thread *merge)
 {
@@ -79,13 +95,13 @@ static bool wait_for_work(struct merge_thread *merge)
 	progress_do(merge->setup->progress, THREAD_MERGER, ACTIVITY_RESTING, 0);
 	pthread_mutex_lock(&merge->lock);
 	merge->is_resting = true;
-	while (!merge->is_ending && merge->waiting < MERGE_CHANGES) {
+	while (!merge->is_ending && merge->waiting < LOCAL_STEP_CHANGES) {
 		if (!merge->waiting)
 			pthread_cond_wait(&merge->wake, &merge->lock);
-		else if (clock_mono_ms() >= merge->due_ms)
+		else if (clock_mono_ms() >= next_merge_ms(merge))
 			break;
 		else
-			wait_until_ms(merge, merge->due_ms);
+			wait_until_ms(merge, next_merge_ms(merge));
 	}
 	merge->is_resting = false;
 	merge->waiting = 0;
@@ -143,10 +159,19 @@ static void remember(struct merge_thread *merge, struct merger *merger, bool is_
 	merge->remembered_ms = now_ms;
 }
 
+static void rest(struct merge_thread *merge, int64_t began_ms)
+{
+	int64_t now_ms = clock_mono_ms(), rest_ms = (now_ms - began_ms) / 2;
+
+	pthread_mutex_lock(&merge->lock);
+	merge->rested_ms = now_ms + (rest_ms < REST_MS ? rest_ms : REST_MS);
+	pthread_mutex_unlock(&merge->lock);
+}
+
 static bool merge_all(struct merge_thread *merge, struct merger *merger)
 {
 	struct merge_result result = { .has_more = true };
-	int64_t began_us = clock_utc_us();
+	int64_t began_us = clock_utc_us(), began_ms = clock_mono_ms();
 	bool is_fine = true;
 
 	while (is_fine && result.has_more && !run_should_leave(merge->setup)) {
@@ -155,6 +180,7 @@ static bool merge_all(struct merge_thread *merge, struct merger *merger)
 	}
 	if (is_fine && !result.has_more)
 		progress_merged_all(merge->setup->progress, began_us);
+	rest(merge, began_ms);
 	remember(merge, merger, true);
 	return is_fine;
 }
@@ -253,7 +279,10 @@ struct merge_thread *merge_thread_start(const struct run_setup *setup, uint64_t 
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&merge->wake, &attributes);
 	pthread_condattr_destroy(&attributes);
-	merge->waiting = 1; /* what an earlier run left unmerged */
+	/* What an earlier run left unmerged; what comes now may as well come with it. */
+	merge->waiting = 1;
+	merge->came_ms = clock_mono_ms();
+	merge->rested_ms = merge->came_ms + FIRST_REST_MS;
 	merge->has_thread = setup->options->replication_mode == REPLICATION_MERGE;
 	if (!merge->has_thread || run_make_thread(setup, &merge->thread, merge_main, merge, err))
 		return merge;
@@ -271,10 +300,13 @@ void merge_thread_begin(struct merge_thread *merge)
 
 void merge_thread_wake(struct merge_thread *merge, uint64_t new_changes)
 {
+	int64_t now_ms = clock_mono_ms();
+
 	pthread_mutex_lock(&merge->lock);
 	if (!merge->waiting)
-		merge->due_ms = clock_mono_ms() + merge->setup->options->update_frequency_secs * 1000;
+		merge->due_ms = now_ms + merge->setup->options->update_frequency_secs * 1000;
 	merge->waiting += new_changes;
+	merge->came_ms = now_ms;
 	pthread_cond_signal(&merge->wake);
 	pthread_mutex_unlock(&merge->lock);
 }

@@ -1,7 +1,7 @@
 /*
  * The sieve in memory: sixteen bytes a change that are sorted, and a heap of
  * bytes that stays where it is: operation, flags, position without its leading
- * zeros, key, and if the caller keeps the row, where.
+ * zeros, key, and where the caller keeps the row.
  */
 #include "sink/sieve_private.h"
 
@@ -16,29 +16,9 @@ struct kept { /* lent */
 	struct span full_record, old_key, unavailable;
 };
 
-void sieve_clear(struct sieve *sieve, int64_t base)
+void sieve_clear(struct sieve *sieve)
 {
 	sieve->count = sieve->used = 0;
-	sieve->base = base;
-	sieve->has_rows = true;
-}
-
-void sieve_drop_rows(struct sieve *sieve)
-{
-	sieve->has_rows = false;
-}
-
-/* In one piece: doubling would leave as much again behind in the allocator. What is not used costs nothing. */
-void sieve_reserve(struct sieve *sieve, size_t changes, size_t bytes)
-{
-	if (changes > sieve->room) {
-		sieve->items = memory_grow(sieve->items, changes * sizeof(*sieve->items));
-		sieve->room = changes;
-	}
-	if (bytes > sieve->byte_room) {
-		sieve->bytes = memory_grow(sieve->bytes, bytes);
-		sieve->byte_room = bytes;
-	}
 }
 
 void sieve_free(struct sieve *sieve)
@@ -48,9 +28,9 @@ void sieve_free(struct sieve *sieve)
 	*sieve = (struct sieve){ 0 };
 }
 
-bool sieve_is_full(const struct sieve *sieve, int64_t next_rowid)
+bool sieve_is_full(const struct sieve *sieve)
 {
-	return sieve->used > UINT32_MAX / 2 || next_rowid - sieve->base > UINT32_MAX;
+	return sieve->used > UINT32_MAX / 2;
 }
 
 /*
@@ -129,35 +109,27 @@ static void change_put(struct sieve *sieve, const struct change *change)
 	struct kept kept = { change->full_record, change->old_key, change->unavailable };
 
 	*at++ = (unsigned char)change->operation;
-	*at++ = sieve->has_rows ? SIEVE_ROW : 0;
+	*at++ = 0;
 	at += position_put(at, change->position);
 	at += length_put(at, change->key.len);
 	if (change->key.len)
 		memcpy(at, change->key.at, change->key.len);
 	at += change->key.len;
-	if (sieve->has_rows) {
-		memcpy(at, &kept, sizeof(kept));
-		at += sizeof(kept);
-	}
+	memcpy(at, &kept, sizeof(kept));
+	at += sizeof(kept);
 	sieve->used += (size_t)(at - begin);
 }
 
-void sieve_add(struct sieve *sieve, int64_t rowid, const struct change *change)
+void sieve_add(struct sieve *sieve, const struct change *change)
 {
 	bytes_reserve(sieve, HEAD_BYTES + change->key.len + sizeof(struct kept));
 	if (sieve->count == sieve->room) {
 		sieve->room = sieve->room ? sieve->room * 2 : ITEMS_FIRST;
 		sieve->items = memory_grow(sieve->items, sieve->room * sizeof(*sieve->items));
 	}
-	sieve->items[sieve->count++] = (struct sieve_item){
-		.row = (uint32_t)(rowid - sieve->base), .at = (uint32_t)sieve->used,
-	};
+	sieve->items[sieve->count] = (struct sieve_item){ .order = (uint32_t)sieve->count, .at = (uint32_t)sieve->used };
+	sieve->count++;
 	change_put(sieve, change);
-}
-
-int64_t sieve_rowid(const struct sieve *sieve, size_t at)
-{
-	return sieve->base + sieve->items[at].row;
 }
 
 void sieve_position(const struct sieve *sieve, const struct sieve_item *item, unsigned char position[POSITION_BYTES])
@@ -169,14 +141,12 @@ void sieve_get(const struct sieve *sieve, size_t at, unsigned char position[POSI
 {
 	const struct sieve_item *item = &sieve->items[at];
 	const unsigned char *head = sieve->bytes + item->at;
-	struct kept kept = { 0 };
+	struct kept kept;
 
 	*out = (struct change){ .position = position, .operation = (enum operation)head[0] };
 	out->key = sieve_key(sieve, item);
 	sieve_position(sieve, item, position);
 	out->is_many = head[1] & SIEVE_MANY;
-	if (!sieve->has_rows || !(head[1] & SIEVE_ROW))
-		return;
 	memcpy(&kept, out->key.at + out->key.len, sizeof(kept));
 	out->full_record = kept.full_record;
 	out->old_key = kept.old_key;

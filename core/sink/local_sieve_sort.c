@@ -25,7 +25,7 @@ static uint64_t text_rank(struct span text)
 	return rank;
 }
 
-/* Must never contradict key_compare. */
+/* Must never contradict sieve_compare. */
 static uint64_t key_rank(struct span key, const struct table_schema *schema)
 {
 	struct span parts[KEY_PARTS_MAX];
@@ -49,7 +49,7 @@ static int part_compare(struct span a, struct span b, bool is_numbers)
 	return has_x ? (x > y) - (x < y) : span_compare(a, b);
 }
 
-static int key_compare(struct span a, struct span b, const struct table_schema *schema)
+int sieve_compare(struct span a, struct span b, const struct table_schema *schema)
 {
 	struct span x[KEY_PARTS_MAX], y[KEY_PARTS_MAX];
 	bool has_parts = schema->key_count <= KEY_PARTS_MAX;
@@ -75,8 +75,8 @@ static bool is_before(const struct sieve *sieve, const struct sieve_item *a, con
 	x = sieve_key(sieve, a);
 	y = sieve_key(sieve, b);
 	if (span_equal(x, y))
-		return a->row < b->row;
-	return key_compare(x, y, schema) < 0;
+		return a->order < b->order;
+	return sieve_compare(x, y, schema) < 0;
 }
 
 /* Places come from a generator of their own, so that no order of arrival is a bad one. */

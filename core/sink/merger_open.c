@@ -55,6 +55,8 @@ struct merger *merger_open(const struct sink_setup *setup, struct error *err)
 	merger->catalog = arena_new(64u << 10);
 	merger->limits = merge_limits;
 	merger->rows = arena_new(1u << 20);
+	merger->chunk = arena_new(256u << 10);
+	merger->piles = piles_new(setup->warehouse);
 	fold_init(&merger->fold, NULL);
 	merger->fold.is_sorted = true;
 	if (!stores_open(merger, setup, err)) {
@@ -67,8 +69,6 @@ struct merger *merger_open(const struct sink_setup *setup, struct error *err)
 static void open_replica_close(struct open_replica *place)
 {
 	sqlite3_finalize(place->read);
-	sqlite3_finalize(place->scan);
-	sqlite3_finalize(place->fetch);
 	replica_free(place->replica);
 	*place = (struct open_replica){ 0 };
 }
@@ -90,7 +90,8 @@ void merger_close(struct merger *merger)
 	fold_free(&merger->fold);
 	sieve_free(&merger->sieve);
 	free(merger->queue.items);
-	free(merger->fetches);
+	piles_free(merger->piles);
+	arena_free(merger->chunk);
 	arena_free(merger->rows);
 	arena_free(merger->catalog);
 	free(merger->changelog_dataset);

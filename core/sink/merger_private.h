@@ -3,31 +3,27 @@
 #define WEIR_SINK_MERGER_PRIVATE_H
 
 #include "sink/local_private.h"
+#include "sink/piles_private.h"
 #include "sink/sieve_private.h"
 
 #define REPLICAS_OPEN 16
 
 struct open_replica {
 	struct replica *replica;
-	sqlite3_stmt *read, *scan, *fetch; /* changes with their rows; without; the row of a change */
+	sqlite3_stmt *read; /* changes with their rows */
 };
 
 /* What a step may hold. A table with placeholders looks back and forth between its keys: it needs all rows at once. */
 struct merge_limits {
 	size_t changes;         /* of a step */
-	size_t sieve_bytes;     /* of keys and positions */
-	size_t chunk_changes;   /* whose rows are in memory together */
+	size_t pile_changes;    /* that are sorted in memory together, and put on a pile if there are more */
+	size_t pile_bytes;
+	size_t chunk_changes;   /* from there into the table */
 	size_t chunk_bytes;
-	size_t history_changes; /* both, of a table with placeholders */
+	size_t history_changes; /* of a step of a table with placeholders */
 	size_t history_bytes;
 };
 extern const struct merge_limits merge_limits;
-
-/* A row that a chunk misses. */
-struct fetch {
-	int64_t rowid;
-	size_t at;
-};
 
 /* Tables that waited at the last look at all of them. A look costs a statement or two a table, so a job of a thousand
  * tables is not looked at again for each of a thousand steps. */
@@ -51,11 +47,10 @@ struct merger {
 	struct merge_limits limits;
 	struct merge_queue queue;
 	struct sieve sieve;
-	struct arena *rows;                    /* of one chunk */
+	struct arena *rows;                    /* of the sieve's changes */
+	struct piles *piles;                   /* what has not fitted into it */
 	struct fold fold;                      /* the chunk; its memory is elsewhere */
-	struct fetch *fetches;
-	size_t fetch_room;
-	size_t chunk;                          /* rows of the next one */
+	struct arena *chunk;
 	struct open_replica open[REPLICAS_OPEN];
 	size_t next_victim;
 };
@@ -83,16 +78,16 @@ struct step {
 	struct open_replica *place;
 	struct history *history;
 	int64_t last;             /* rowid: later changes are not looked at */
-	int64_t end;              /* the last that was read */
+	int64_t begin, end;       /* behind the watermark; the last that was read */
 	bool was_overtaken;       /* somebody else has merged some of it meanwhile: nothing was written */
 	struct merge_result result;
 };
 bool changes_prepare(struct merger *merger, struct open_replica *place, struct span changelog, struct error *err);
-/* Changes up to `last`, or as many as a step holds, into the sieve. */
+/* Changes up to `last`, or as many as a step holds, into the sieve; or, if there are more, all of them onto piles. */
 bool changes_read(struct merger *merger, struct step *step, struct error *err);
 
 /* local_chunk.c */
-/* The sieve into the replica, a chunk of rows at a time. */
+/* All of them into the replica, a chunk of rows at a time. */
 bool chunks_apply(struct merger *merger, struct step *step, struct error *err);
 
 #endif

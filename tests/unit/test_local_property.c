@@ -330,7 +330,7 @@ static bool is_made_again(const struct history *h)
 	return newest >= dropped;
 }
 
-/* Steps and chunks of a few changes, rows in memory or not: what a step holds must not show. */
+/* Steps, piles and chunks of a few changes: what a step holds must not show. */
 static void merge_in_pieces(struct world *world, uint64_t seed)
 {
 	struct error err = { 0 };
@@ -340,8 +340,9 @@ static void merge_in_pieces(struct world *world, uint64_t seed)
 	assert_non_null(merger);
 	while (result.has_more) {
 		merger->limits.changes = 1 + dice(30);
-		merger->limits.chunk_changes = 1 + dice(5);
-		merger->limits.chunk_bytes = 1 + dice(400);
+		merger->limits.pile_changes = 1 + dice(5);
+		merger->limits.pile_bytes = 1 + dice(400);
+		merger->limits.chunk_changes = 1 + dice(3);
 		merger->limits.history_changes = 1 + dice(20);
 		if (!merger_step(merger, NULL, &result, &err))
 			fail_msg("seed %llu: merge: %s", (unsigned long long)seed, err.message);

@@ -6,7 +6,7 @@ static const char *const number_key[][2] = { { "id", "INT64" }, { "n", "INT64" }
 static const char *const text_key[][2] = { { "id", "STRING" }, { "n", "INT64" } };
 static const char *const both_keys[][2] = { { "id", "INT64" }, { "name", "STRING" } };
 
-static void sift(struct sieve *sieve, struct batch *batch, int64_t rowid, const char *const *parts, uint64_t c,
+static void sift(struct sieve *sieve, struct batch *batch, const char *const *parts, uint64_t c,
                  enum operation operation)
 {
 	struct position position = { .epoch = 1, .a = UINT64_MAX, .c = c, .ordinal = 1 };
@@ -14,14 +14,14 @@ static void sift(struct sieve *sieve, struct batch *batch, int64_t rowid, const 
 	struct change change = { .key = key_of(batch, parts), .position = bytes, .operation = operation };
 
 	position_pack(&position, bytes);
-	sieve_add(sieve, rowid, &change);
+	sieve_add(sieve, &change);
 }
 
-static void sift_one(struct sieve *sieve, struct batch *batch, int64_t rowid, const char *key, uint64_t c)
+static void sift_one(struct sieve *sieve, struct batch *batch, const char *key, uint64_t c)
 {
 	const char *parts[] = { key, NULL };
 
-	sift(sieve, batch, rowid, parts, c, OP_UPDATE);
+	sift(sieve, batch, parts, c, OP_UPDATE);
 }
 
 /* Texts of the keys in order, as the decoded parts. */
@@ -52,9 +52,9 @@ static void numbers_are_ordered_by_value_and_before_texts(void **state)
 	struct sieve sieve = { 0 };
 
 	(void)state;
-	sieve_clear(&sieve, 0);
+	sieve_clear(&sieve);
 	for (size_t i = 0; i < 8; i++)
-		sift_one(&sieve, batch, (int64_t)i + 1, given[i], 1);
+		sift_one(&sieve, batch, given[i], 1);
 	sieve_sort(&sieve, schema_of(batch, "t", 1, number_key, 2, 1));
 	check_order(&sieve, ordered, 8, 1);
 	sieve_free(&sieve);
@@ -73,9 +73,9 @@ static void texts_are_ordered_by_bytes_beyond_the_first_eight(void **state)
 	struct sieve sieve = { 0 };
 
 	(void)state;
-	sieve_clear(&sieve, 0);
+	sieve_clear(&sieve);
 	for (size_t i = 0; i < 6; i++)
-		sift_one(&sieve, batch, (int64_t)i + 1, given[i], 1);
+		sift_one(&sieve, batch, given[i], 1);
 	sieve_sort(&sieve, schema_of(batch, "t", 1, text_key, 2, 1));
 	check_order(&sieve, ordered, 6, 1);
 	sieve_free(&sieve);
@@ -90,9 +90,9 @@ static void second_key_column_decides_between_equal_first_ones(void **state)
 	struct sieve sieve = { 0 };
 
 	(void)state;
-	sieve_clear(&sieve, 0);
+	sieve_clear(&sieve);
 	for (size_t i = 0; i < 3; i++)
-		sift(&sieve, batch, (int64_t)i + 1, given[i], 1, OP_UPDATE);
+		sift(&sieve, batch, given[i], 1, OP_UPDATE);
 	sieve_sort(&sieve, schema_of(batch, "t", 1, both_keys, 2, 2));
 	check_order(&sieve, ordered, 3, 2);
 	sieve_free(&sieve);
@@ -109,13 +109,13 @@ static void greatest_position_stays_and_the_first_of_equal_ones(void **state)
 	struct change change;
 
 	(void)state;
-	sieve_clear(&sieve, 100);
+	sieve_clear(&sieve);
 	for (size_t i = 0; i < 4; i++)
-		sift_one(&sieve, batch, 101 + (int64_t)i, "1", places[i]);
-	sift_one(&sieve, batch, 105, "2", 1);
+		sift_one(&sieve, batch, "1", places[i]);
+	sift_one(&sieve, batch, "2", 1);
 	sieve_sort(&sieve, schema_of(batch, "t", 1, number_key, 2, 1));
 	assert_int_equal(sieve.count, 2);
-	assert_int_equal(sieve_rowid(&sieve, 0), 102);
+	assert_int_equal(sieve.items[0].order, 1);
 	sieve_get(&sieve, 0, position, &change);
 	assert_true(change.is_many);
 	position_unpack(position, &unpacked);
@@ -127,7 +127,7 @@ static void greatest_position_stays_and_the_first_of_equal_ones(void **state)
 	batch_free(batch);
 }
 
-static void rows_are_there_until_they_are_dropped(void **state)
+static void rows_come_back_as_they_were_lent(void **state)
 {
 	struct batch *batch = batch_new();
 	struct sieve sieve = { 0 };
@@ -135,16 +135,12 @@ static void rows_are_there_until_they_are_dropped(void **state)
 	struct change change = { .key = key_one(batch, "1"), .position = position, .operation = OP_INSERT };
 
 	(void)state;
-	sieve_clear(&sieve, 0);
+	sieve_clear(&sieve);
 	change.full_record = SPAN("{}");
 	change.old_key = SPAN("old");
-	sieve_add(&sieve, 1, &change);
+	sieve_add(&sieve, &change);
 	sieve_get(&sieve, 0, position, &change);
 	assert_true(span_is(change.full_record, "{}") && span_is(change.old_key, "old") && !change.unavailable.len);
-	sieve_drop_rows(&sieve);
-	sieve_add(&sieve, 2, &change);
-	sieve_get(&sieve, 0, position, &change);
-	assert_int_equal(change.full_record.len, 0);
 	assert_int_equal(change.operation, OP_INSERT);
 	sieve_free(&sieve);
 	batch_free(batch);
@@ -158,12 +154,12 @@ static void many_keys_come_out_once_and_in_order(void **state)
 	int64_t last = -1;
 
 	(void)state;
-	sieve_clear(&sieve, 0);
+	sieve_clear(&sieve);
 	for (int i = 0; i < 20000; i++) {
 		char key[16];
 
 		snprintf(key, sizeof(key), "%d", i * 7919 % 10000);
-		sift_one(&sieve, batch, i + 1, key, (uint64_t)i);
+		sift_one(&sieve, batch, key, (uint64_t)i);
 	}
 	sieve_sort(&sieve, schema_of(batch, "t", 1, number_key, 2, 1));
 	assert_int_equal(sieve.count, 10000);
@@ -173,7 +169,7 @@ static void many_keys_come_out_once_and_in_order(void **state)
 
 		assert_true(key_decode(sieve_key(&sieve, &sieve.items[i]), &text, 1) && span_int64(text, &number));
 		assert_true(number > last);
-		assert_true(sieve_rowid(&sieve, i) > 10000);
+		assert_true(sieve.items[i].order >= 10000);
 		last = number;
 	}
 	sieve_free(&sieve);
@@ -187,7 +183,7 @@ int main(void)
 		cmocka_unit_test(texts_are_ordered_by_bytes_beyond_the_first_eight),
 		cmocka_unit_test(second_key_column_decides_between_equal_first_ones),
 		cmocka_unit_test(greatest_position_stays_and_the_first_of_equal_ones),
-		cmocka_unit_test(rows_are_there_until_they_are_dropped),
+		cmocka_unit_test(rows_come_back_as_they_were_lent),
 		cmocka_unit_test(many_keys_come_out_once_and_in_order),
 	};
 
