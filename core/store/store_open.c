@@ -34,6 +34,7 @@ static void library_configure(void)
 	/* Sums that nobody reads: each piece of memory would wait for one lock of the whole process, and with many jobs at work
 	 * its holder has mostly lost the processor. */
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	store_system_prepare();
 	store_disk_prepare();
 }
 
