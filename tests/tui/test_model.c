@@ -189,6 +189,69 @@ static void an_event_makes_an_answer_old(void **state)
 	assert_int_equal(still->generation, unchanged);
 }
 
+static json_int_t hear_exactly(const char *wanted)
+{
+	char call[64];
+	json_int_t id = fake_call(&fake, LOOK, call);
+
+	assert_string_equal(call, wanted);
+	return id;
+}
+
+/* A screen that opens waits once: nothing is answered before all of it was asked. */
+static void what_is_asked_together_is_sent_together(void **state)
+{
+	json_int_t id[4];
+
+	(void)state;
+	connected();
+	ask_on(LANE_LOOK, "status", "jobs");
+	ask_on(LANE_LOOK, "journal", "journal");
+	ask("schema");
+	step();
+	id[0] = hear_exactly("subscribe");
+	id[1] = hear_exactly("sync");
+	id[2] = hear_exactly("status");
+	id[3] = hear_exactly("journal");
+	assert_false(fake_is_called(&fake, LOOK)); /* four at most */
+	answer(id[0], NULL);
+	hear_exactly("schema");
+	answer(id[1], NULL);
+	answer(id[2], "{\"job\":\"a\"}");
+	answer(id[3], "{\"who\":\"b\"}");
+	assert_non_null(json_object_get(json_array_get(ask("status")->lines, 0), "job"));
+	assert_non_null(json_object_get(json_array_get(ask("journal")->lines, 0), "who"));
+	assert_false(ask("schema")->is_known);
+}
+
+/* How things stand comes right after the subscription: a question behind both knows it, one that has begun may not. */
+static void an_event_before_a_question_has_begun_makes_nothing_old(void **state)
+{
+	json_int_t sync, status;
+
+	(void)state;
+	connected();
+	ask_on(LANE_LOOK, "status", "jobs");
+	step();
+	answer(hear_exactly("subscribe"), NULL);
+	sync = hear_exactly("sync");
+	status = hear_exactly("status");
+	fake_say(&fake, LOOK, "{\"event\":\"jobs\"}\n");
+	answer(sync, NULL);
+	answer(status, "{}");
+	now_ms += 1500;
+	step();
+	assert_false(fake_is_called(&fake, LOOK));
+	model_refresh(model);
+	step();
+	status = hear_exactly("status");
+	fake_say(&fake, LOOK, "{\"event\":\"jobs\"}\n");
+	answer(status, "{}");
+	now_ms += 1000;
+	step();
+	hear("status");
+}
+
 static void frames(int count)
 {
 	for (int i = 0; i < count; i++)
@@ -510,6 +573,8 @@ int main(void)
 		WITH_MODEL(the_same_question_is_asked_once),
 		WITH_MODEL(an_error_keeps_what_was_known),
 		WITH_MODEL(an_event_makes_an_answer_old),
+		WITH_MODEL(what_is_asked_together_is_sent_together),
+		WITH_MODEL(an_event_before_a_question_has_begun_makes_nothing_old),
 		WITH_MODEL(what_nobody_asks_is_forgotten),
 		WITH_MODEL(a_late_answer_is_nobodys),
 		WITH_MODEL(a_slow_answer_costs_nothing),

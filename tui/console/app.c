@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "console/console_private.h"
 #include "console/files.h"
+#include "view/overview.h"
 #include "view/totals.h"
 #include "widget/chart.h"
 
@@ -19,6 +20,7 @@
 #define READ_BYTES 4096
 #define TICK_MS 1000
 #define NOTE_BYTES 4096
+#define FIRST_WAIT_MS 60 /* for the answers that the first frame shows; then it says that it waits for them */
 
 /*
  * Frames.
@@ -32,6 +34,13 @@ static void canvas_fit(struct console *console)
 		return;
 	canvas_free(console->canvas);
 	console->canvas = canvas_new(rows, cols);
+}
+
+/* A screen that says only that it waits, and is replaced as soon as it can be read, is not worth its bytes. */
+static bool is_too_soon(const struct console *console)
+{
+	return !console->drawn_ms && console->now_ms < console->begun_ms + FIRST_WAIT_MS && !console_is_blind(console) &&
+	       !model_is_answered(console->model);
 }
 
 static void draw(struct console *console)
@@ -133,15 +142,18 @@ static int64_t sooner(int64_t wait, int64_t due_ms, int64_t now_ms)
 static void wait_for_work(struct console *console, bool *out_has_keys)
 {
 	struct pollfd fds[MODEL_FDS + 2];
-	int64_t model_due = model_poll(console->model, fds + 2);
-	int64_t wait = TICK_MS - console->now_us / 1000 % TICK_MS;
+	int64_t model_due = model_poll(console->model, fds + 2), wait;
 
+	/* What a frame has asked for is due since before it: the time that drawing took is not waited for again. */
+	console->now_ms = clock_mono_ms();
+	console->now_us = clock_utc_us();
+	wait = TICK_MS - console->now_us / 1000 % TICK_MS;
 	fds[0] = (struct pollfd){ .fd = term_fd(), .events = POLLIN };
 	fds[1] = (struct pollfd){ .fd = term_signal_fd(), .events = POLLIN };
 	wait = sooner(wait, model_due, console->now_ms);
 	wait = sooner(wait, input_due_ms(console->input), console->now_ms);
 	if (console->is_dirty)
-		wait = sooner(wait, link_frame_ms(console), console->now_ms);
+		wait = sooner(wait, is_too_soon(console) ? console->begun_ms + FIRST_WAIT_MS : link_frame_ms(console), console->now_ms);
 	poll(fds, MODEL_FDS + 2, (int)wait);
 	*out_has_keys = fds[0].revents;
 	console->now_ms = clock_mono_ms();
@@ -166,7 +178,7 @@ static void loop(struct console *console)
 		console->is_dirty |= console->now_us / 1000000 != second;
 		second = console->now_us / 1000000;
 		ahead_step(console);
-		if (console->is_dirty && (has_keys || console->has_token || console->is_arriving || console->now_ms >= link_frame_ms(console)))
+		if (console->is_dirty && !is_too_soon(console) && (has_keys || console->has_token || console->is_arriving || console->now_ms >= link_frame_ms(console)))
 			draw(console);
 		sync_step(console);
 	}
@@ -269,7 +281,11 @@ int console_run_app(const struct home *home, const struct console_wishes *wishes
 	console->wishes = wishes;
 	console->range_s = CHART_RANGE_S;
 	console->model = model_new(home, wishes->is_read_only);
+	console->begun_ms = clock_mono_ms();
 	model_adopt(console->model, client);
+	/* The engine answers while the terminal is made ready. */
+	overview_foresee(console->model);
+	model_step(console->model, console->begun_ms);
 	has_begun = console_begin(console, &err);
 	if (has_begun)
 		loop(console);

@@ -76,7 +76,7 @@ struct console {
 	int64_t blind_ms, blind_us;
 	bool has_box;                   /* the box is on the frame drawn last */
 
-	int64_t now_ms, now_us, drawn_ms;
+	int64_t now_ms, now_us, begun_ms, drawn_ms;
 	bool is_dirty, is_ending;
 	char token[SYNC_TOKEN_BYTES];   /* to be answered when all is drawn */
 	bool has_token, sync_asked;

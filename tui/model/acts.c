@@ -108,6 +108,7 @@ bool acts_send(struct model *model)
 	for (; model->act_next < model->act_count; model->act_next++) {
 		struct act *act = act_of(model, model->act_next + 1);
 		struct error off = { 0 };
+		struct lane_call *call;
 
 		if (!act || act->is_done)
 			continue;
@@ -115,22 +116,22 @@ bool acts_send(struct model *model)
 			act_refuse(act, &off);
 			continue;
 		}
-		act->is_sent = lane_call(model, &model->lanes[LANE_ACT], PENDING_ACT, act->call, json_incref(act->args));
-		model->lanes[LANE_ACT].act = model->act_next + 1;
-		if (!act->is_sent) {
+		call = lane_call(model, LANE_ACT, PENDING_ACT, act->call, json_incref(act->args));
+		act->is_sent = call != NULL;
+		if (!call) {
 			fail(&off, ERROR_USAGE, "frame_too_long", "the call is longer than %u bytes", FRAME_BYTES_MAX);
 			act_refuse(act, &off);
 			continue;
 		}
-		model->act_next++;
+		call->act = ++model->act_next;
 		return true;
 	}
 	return false;
 }
 
-void acts_line(struct model *model, struct lane_state *lane, json_t *frame)
+void acts_line(struct model *model, unsigned number, json_t *frame)
 {
-	struct act *act = act_of(model, lane->act);
+	struct act *act = act_of(model, number);
 	const char *note = json_string_value(json_object_get(frame, "note"));
 	json_t *line = json_object_get(frame, "line");
 
@@ -142,9 +143,9 @@ void acts_line(struct model *model, struct lane_state *lane, json_t *frame)
 		text_add_format(act->notes, "%s%s", act->notes->len ? "\n" : "", note);
 }
 
-void acts_end(struct model *model, struct lane_state *lane, const json_t *frame)
+void acts_end(struct model *model, unsigned number, const json_t *frame)
 {
-	struct act *act = act_of(model, lane->act);
+	struct act *act = act_of(model, number);
 	const json_t *error = json_object_get(frame, "error");
 
 	if (!act)
@@ -155,9 +156,9 @@ void acts_end(struct model *model, struct lane_state *lane, const json_t *frame)
 	act_end(act);
 }
 
-void acts_lost(struct model *model, struct lane_state *lane)
+void acts_lost(struct model *model, unsigned number)
 {
-	struct act *act = act_of(model, lane->act);
+	struct act *act = act_of(model, number);
 
 	if (!act || act->is_done)
 		return;

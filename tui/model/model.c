@@ -1,4 +1,4 @@
-/* Lanes: what is sent when, and where an answer goes; see model.h. */
+/* What the console asks of the model as a whole; see model.h. */
 #include "model/model_private.h"
 #include "base/arena.h"
 #include "base/clock.h"
@@ -42,156 +42,6 @@ void model_free(struct model *model)
 	free(model);
 }
 
-bool lane_call(struct model *model, struct lane_state *lane, enum pending pending, const char *call, json_t *args)
-{
-	lane->id = ++model->last_id;
-	lane->pending = pending;
-	lane->is_cancelled = false;
-	if (wire_put(lane->wire, json_pack("{s:I, s:s, s:o}", "id", lane->id, "call", call, "args",
-	                                   args ? args : json_object())))
-		return true;
-	lane->pending = PENDING_NONE; /* nothing went, so nothing will come */
-	return false;
-}
-
-/* Letters and acts get their session when there is something for it. */
-static bool lane_is_used(const struct model *model, int lane)
-{
-	if (lane == LANE_LOOK || wire_state(model->lanes[lane].wire) != WIRE_OFF)
-		return true;
-	if (wire_state(model->lanes[LANE_LOOK].wire) != WIRE_READY)
-		return false;
-	return lane == LANE_ACT ? model->act_next < model->act_count :
-	                          query_due_ms(model, (enum lane)lane, 0) >= 0;
-}
-
-static void lane_begin(struct model *model, int index)
-{
-	struct lane_state *lane = &model->lanes[index];
-
-	lane->connections = wire_connections(lane->wire);
-	if (index != LANE_LOOK)
-		return;
-	topics_forget(model);
-	model->is_one_by_one = false;
-	model_refresh(model);
-	model->was_there = true;
-	model->is_syncing = false;
-	model->heard_ms = model->pinged_ms = clock_mono_ms(); /* the first questions tell as much as a ping */
-}
-
-/* What was under way is asked again; an act is not, since nobody knows how far it came. */
-static void lane_lost(struct model *model, struct lane_state *lane)
-{
-	if (lane->pending == PENDING_ACT)
-		acts_lost(model, lane);
-	if (lane->pending == PENDING_QUERY && lane->query) {
-		lane->query->answer.is_asking = false;
-		lane->query->is_stale = true;
-	}
-	lane->pending = PENDING_NONE;
-	lane->query = NULL;
-}
-
-static void lane_end(struct model *model, struct lane_state *lane, const json_t *frame, int64_t now_ms)
-{
-	if (lane->pending == PENDING_QUERY)
-		query_end(model, lane->query, frame, now_ms);
-	else if (lane->pending == PENDING_ACT)
-		acts_end(model, lane, frame);
-	else if (json_object_get(frame, "error"))
-		topics_refused(model);
-	if (lane->pending == PENDING_CONTROL)
-		model->is_syncing = false;
-	lane->pending = PENDING_NONE;
-	lane->query = NULL;
-}
-
-static void lane_frame(struct model *model, struct lane_state *lane, json_t *frame, int64_t now_ms)
-{
-	const char *topic = json_string_value(json_object_get(frame, "event"));
-
-	if (topic) {
-		query_event(model, topic);
-		return;
-	}
-	if (lane->pending == PENDING_NONE || json_integer_value(json_object_get(frame, "id")) != lane->id)
-		return;
-	if (json_object_get(frame, "ok") || json_object_get(frame, "error"))
-		lane_end(model, lane, frame, now_ms);
-	else if (lane->pending == PENDING_QUERY)
-		query_line(lane->query, frame);
-	else if (lane->pending == PENDING_ACT)
-		acts_line(model, lane, frame);
-}
-
-/* An act that is under way changes what is to be told: it is waited for. */
-static bool sync_is_due(const struct model *model, int64_t now_ms)
-{
-	if (model->wants_sync && model->act_next == model->act_count && model->lanes[LANE_ACT].pending == PENDING_NONE)
-		return true;
-	return now_ms >= model->pinged_ms + PING_MS;
-}
-
-/* What is old by now is asked again at once; what becomes old later is newer than the sync. */
-static void sync_send(struct model *model, int64_t now_ms)
-{
-	for (size_t i = 0; model->wants_sync && i < model->query_count; i++)
-		model->queries[i]->is_forced |= model->queries[i]->is_stale;
-	model->wants_sync = false;
-	model->is_syncing = true;
-	model->pinged_ms = now_ms;
-	lane_call(model, &model->lanes[LANE_LOOK], PENDING_CONTROL, "sync", NULL);
-}
-
-static void lane_ask(struct model *model, int index, int64_t now_ms)
-{
-	struct lane_state *lane = &model->lanes[index];
-
-	if (wire_state(lane->wire) != WIRE_READY || lane->pending != PENDING_NONE)
-		return;
-	if (index == LANE_ACT) {
-		acts_send(model);
-		return;
-	}
-	if (index == LANE_LOOK && topics_send(model))
-		return;
-	if (index == LANE_LOOK && sync_is_due(model, now_ms))
-		sync_send(model, now_ms);
-	else
-		query_send(model, (enum lane)index, now_ms);
-}
-
-static bool lane_step(struct model *model, int index, int64_t now_ms)
-{
-	struct lane_state *lane = &model->lanes[index];
-	bool changed;
-	json_t *frame;
-	int tries;
-
-	if (!lane_is_used(model, index))
-		return false;
-	tries = wire_tries(lane->wire);
-	changed = wire_step(lane->wire, now_ms);
-	if (wire_state(lane->wire) == WIRE_READY && lane->connections != wire_connections(lane->wire))
-		lane_begin(model, index);
-	while ((frame = wire_take(lane->wire))) {
-		if (index == LANE_LOOK)
-			model->heard_ms = now_ms;
-		lane_frame(model, lane, frame, now_ms);
-		json_decref(frame);
-		lane_ask(model, index, now_ms);
-	}
-	if (wire_state(lane->wire) == WIRE_OFF)
-		lane_lost(model, lane);
-	if (index == LANE_ACT && wire_tries(lane->wire) > tries)
-		acts_refuse(model, wire_error(lane->wire));
-	lane_ask(model, index, now_ms);
-	/* Only sends: what were received here would lie unread until something else came. */
-	wire_flush(lane->wire);
-	return changed;
-}
-
 bool model_step(struct model *model, int64_t now_ms)
 {
 	bool changed = false;
@@ -223,11 +73,11 @@ int64_t model_poll(const struct model *model, struct pollfd fds[MODEL_FDS])
 		if (!lane_is_used(model, i))
 			continue;
 		due = earlier(due, wire_due_ms(lane->wire));
-		if (wire_state(lane->wire) == WIRE_READY && lane->pending == PENDING_NONE)
+		if (lane_takes(model, i, now_ms))
 			due = earlier(due, query_due_ms(model, (enum lane)i, now_ms));
 	}
 	/* A ping that waits for an answer that is slow is not due: it would keep us running. */
-	if (wire_state(model->lanes[LANE_LOOK].wire) != WIRE_READY || model->lanes[LANE_LOOK].pending != PENDING_NONE)
+	if (wire_state(model->lanes[LANE_LOOK].wire) != WIRE_READY || model->lanes[LANE_LOOK].call_count)
 		return due;
 	return earlier(due, sync_is_due(model, now_ms) ? now_ms : model->pinged_ms + PING_MS);
 }
@@ -237,10 +87,11 @@ void model_cancel(struct model *model)
 	for (int i = LANE_LETTERS; i < LANES; i++) {
 		struct lane_state *lane = &model->lanes[i];
 
-		if (lane->pending == PENDING_NONE || lane->is_cancelled)
-			continue;
-		lane->is_cancelled = true;
-		wire_put(lane->wire, json_pack("{s:I}", "cancel", lane->id));
+		for (size_t k = 0; k < lane->call_count; k++) {
+			if (!lane->calls[k].is_cancelled)
+				wire_put(lane->wire, json_pack("{s:I}", "cancel", lane->calls[k].id));
+			lane->calls[k].is_cancelled = true;
+		}
 	}
 }
 
@@ -284,8 +135,10 @@ bool model_is_idle(const struct model *model)
 	if (wire_state(model->lanes[LANE_LOOK].wire) == WIRE_OFF)
 		return true;
 	for (int i = 0; i < LANES; i++) {
-		if (model->lanes[i].pending == PENDING_QUERY || model->lanes[i].pending == PENDING_ACT)
-			return false;
+		for (size_t k = 0; k < model->lanes[i].call_count; k++) {
+			if (model->lanes[i].calls[k].what != PENDING_CONTROL)
+				return false;
+		}
 	}
 	for (size_t i = 0; i < model->query_count; i++) {
 		if (model->queries[i]->is_forced && model->queries[i]->frame + 1 >= model->frame)

@@ -25,16 +25,24 @@ struct query {
 	unsigned long frame;   /* that asked last */
 };
 
-enum pending { PENDING_NONE, PENDING_QUERY, PENDING_ACT, PENDING_CONTROL };
+enum pending { PENDING_QUERY, PENDING_ACT, PENDING_CONTROL };
 
-/* A session and the one call that it waits for. */
-struct lane_state {
-	struct wire *wire;
-	enum pending pending;
+#define LANE_CALLS_MAX 4
+
+/* A call whose answer has not ended. */
+struct lane_call {
+	enum pending what;
 	json_int_t id;
 	struct query *query;   /* NULL: forgotten meanwhile, its answer goes nowhere */
 	unsigned act;
 	bool is_cancelled;
+};
+
+/* A session and the calls that it waits for, in the order in which the engine answers them. */
+struct lane_state {
+	struct wire *wire;
+	struct lane_call calls[LANE_CALLS_MAX];
+	size_t call_count;
 	unsigned connections;
 };
 
@@ -62,11 +70,11 @@ struct model {
 
 /* acts.c */
 bool acts_send(struct model *model);
-void acts_line(struct model *model, struct lane_state *lane, json_t *frame);
-void acts_end(struct model *model, struct lane_state *lane, const json_t *frame);
+void acts_line(struct model *model, unsigned number, json_t *frame);
+void acts_end(struct model *model, unsigned number, const json_t *frame);
 /* Acts that have not been sent end with the error; true: there were some. */
 bool acts_refuse(struct model *model, const struct error *why);
-void acts_lost(struct model *model, struct lane_state *lane);
+void acts_lost(struct model *model, unsigned number);
 void acts_free(struct model *model);
 
 /* queries.c */
@@ -77,8 +85,19 @@ void query_end(struct model *model, struct query *query, const json_t *frame, in
 void query_event(struct model *model, const char *topic);
 int64_t query_due_ms(const struct model *model, enum lane lane, int64_t now_ms);
 
-/* Sends {"id","call","args"} on a lane; `args` is stolen. False: it did not fit. */
-bool lane_call(struct model *model, struct lane_state *lane, enum pending pending, const char *call, json_t *args);
+/*
+ * lanes.c
+ */
+/* Sends {"id","call","args"} on a lane that takes one more; `args` is stolen. NULL: it did not fit. */
+struct lane_call *lane_call(struct model *model, enum lane lane, enum pending what, const char *call, json_t *args);
+bool lane_step(struct model *model, int index, int64_t now_ms);
+/* Is there anything for this session to do? */
+bool lane_is_used(const struct model *model, int index);
+/* Would a question be sent now? It goes behind those that wait for their answers, unless a sync is next. */
+bool lane_takes(const struct model *model, int index, int64_t now_ms);
+bool sync_is_due(const struct model *model, int64_t now_ms);
+
+/* queries.c */
 /* subscribe or unsubscribe until the topics are those that the questions name; true: a call was sent. */
 bool topics_send(struct model *model);
 void topics_forget(struct model *model);

@@ -38,8 +38,12 @@ static struct query *query_find(struct model *model, const char *call, const jso
 static void query_drop(struct model *model, size_t at)
 {
 	for (int i = 0; i < LANES; i++) {
-		if (model->lanes[i].query == model->queries[at])
-			model->lanes[i].query = NULL;
+		struct lane_state *lane = &model->lanes[i];
+
+		for (size_t k = 0; k < lane->call_count; k++) {
+			if (lane->calls[k].query == model->queries[at])
+				lane->calls[k].query = NULL;
+		}
 	}
 	query_free(model->queries[at]);
 	model->queries[at] = model->queries[--model->query_count];
@@ -115,10 +119,24 @@ static bool topics_have(const char *topics, const char *topic)
 	return false;
 }
 
+/* What stands behind a call that the engine has not answered has not begun: its answer will be newer than what comes now. */
+static bool is_behind_control(const struct model *model, const struct query *query)
+{
+	const struct lane_state *lane = &model->lanes[query->lane];
+	bool has_control = false;
+
+	for (size_t i = 0; i < lane->call_count; i++) {
+		if (lane->calls[i].query == query)
+			return has_control;
+		has_control |= lane->calls[i].what == PENDING_CONTROL;
+	}
+	return false;
+}
+
 void query_event(struct model *model, const char *topic)
 {
 	for (size_t i = 0; i < model->query_count; i++) {
-		if (!topics_have(model->queries[i]->topics, topic))
+		if (!topics_have(model->queries[i]->topics, topic) || is_behind_control(model, model->queries[i]))
 			continue;
 		model->queries[i]->is_stale = true;
 		model->queries[i]->is_forced |= model->is_syncing;
@@ -147,23 +165,23 @@ int64_t query_due_ms(const struct model *model, enum lane lane, int64_t now_ms)
 
 bool query_send(struct model *model, enum lane lane, int64_t now_ms)
 {
-	struct lane_state *state = &model->lanes[lane];
-
 	for (size_t i = 0; i < model->query_count; i++) {
 		struct query *query = model->queries[i];
+		struct lane_call *call;
 		int64_t at = query->lane == lane ? query_ready_ms(query, now_ms) : -1;
 
 		if (at < 0 || at > now_ms)
 			continue;
 		query->is_stale = query->is_forced = false;
 		query->asked_ms = now_ms;
-		if (!lane_call(model, state, PENDING_QUERY, query->call, json_incref(query->args))) {
+		call = lane_call(model, lane, PENDING_QUERY, query->call, json_incref(query->args));
+		if (!call) {
 			fail(&query->answer.error, ERROR_USAGE, "frame_too_long", "the call is longer than %u bytes",
 			     FRAME_BYTES_MAX);
 			query->answer.is_known = true;
 			continue;
 		}
-		state->query = query;
+		call->query = query;
 		query->answer.is_asking = true;
 		json_decref(query->incoming);
 		query->incoming = json_array();
@@ -272,21 +290,30 @@ void topics_refused(struct model *model)
 	model->is_one_by_one = true;
 }
 
-/* All of them in one call: a screen that opens waits for one answer, not for one a topic. */
+/* All of them in one call: a screen that opens waits for one answer, not for one a topic. How things stand comes between that
+ * call and the next one: questions that are asked behind both know it. */
+static bool topics_call(struct model *model, const char *call, json_t *topics)
+{
+	const struct lane_state *lane = &model->lanes[LANE_LOOK];
+
+	if (!lane_call(model, LANE_LOOK, PENDING_CONTROL, call, json_pack("{s:o}", "topics", topics)))
+		return false;
+	if (lane->call_count < LANE_CALLS_MAX)
+		lane_call(model, LANE_LOOK, PENDING_CONTROL, "sync", NULL);
+	return true;
+}
+
 bool topics_send(struct model *model)
 {
 	json_t *changed = json_array();
-	bool is_more = true;
 
 	for (size_t i = 0; i < model->query_count; i++)
 		topics_add_of(model, model->queries[i]->topics, changed);
-	if (!json_array_size(changed)) {
-		is_more = false;
-		topics_drop(model, changed);
-	}
 	if (json_array_size(changed))
-		return lane_call(model, &model->lanes[LANE_LOOK], PENDING_CONTROL, is_more ? "subscribe" : "unsubscribe",
-		                 json_pack("{s:o}", "topics", changed));
+		return topics_call(model, "subscribe", changed);
+	topics_drop(model, changed);
+	if (json_array_size(changed))
+		return topics_call(model, "unsubscribe", changed);
 	json_decref(changed);
 	return false;
 }

@@ -90,21 +90,23 @@ static bool is_same(const json_t *a, const json_t *b)
 	return strcmp(member_text(a, "time"), member_text(b, "time")) == 0;
 }
 
+const struct answer *journal_ask(struct model *model, const char *job, int lines)
+{
+	json_t *args = json_pack("{s:i, s:s*}", "limit", lines, "job", *job ? job : NULL);
+
+	return model_ask(model, LANE_LOOK, "journal", args, "journal");
+}
+
 void journal_draw(struct console *console, const char *job, const char *troubled, int lines, struct area area)
 {
-	json_t *args = json_pack("{s:i}", "limit", lines);
 	const struct answer *answer;
 	const json_t *change;
 	int row = 1;
 
-	if (area.rows < 2) {
-		json_decref(args);
+	if (area.rows < 2)
 		return;
-	}
-	if (*job)
-		json_object_set_new(args, "job", json_string(job));
 	change = change_of(console, troubled);
-	answer = model_ask(console_model(console), LANE_LOOK, "journal", args, "journal");
+	answer = journal_ask(console_model(console), job, lines);
 	draw_rule(area, 0, "journal", "g j");
 	for (size_t i = json_array_size(answer->lines); i > 0 && row < area.rows; i--) {
 		const json_t *line = json_array_get(answer->lines, i - 1);

@@ -7,6 +7,8 @@
 /* A rule and the newest lines below it, newest first, of a job or (job "") of all. The last line is the newest change of the
  * settings of the job that is in trouble (`troubled`, or ""), if it is not among them. */
 void journal_draw(struct console *console, const char *job, const char *troubled, int lines, struct area area);
+/* What it asks for its lines. */
+const struct answer *journal_ask(struct model *model, const char *job, int lines);
 /* "paused shop.carts: "source team backfills carts"": a line as a sentence. */
 void journal_sentence(const json_t *line, struct text *out);
 

@@ -2,6 +2,7 @@
  * The first screen: one verdict, the jobs worst first with those of their tables that
  * are not ok, and the journal. From `weir status --json` and `weir journal --json`.
  */
+#include "view/overview.h"
 #include "view/overview_private.h"
 
 #include "base/arena.h"
@@ -17,9 +18,15 @@
 #define JOURNAL_LEAST 2
 #define JOURNAL_LINES 40
 
+void overview_foresee(struct model *model)
+{
+	overview_ask(model);
+	journal_ask(model, "", JOURNAL_LINES);
+}
+
 static void draw_nothing(struct view *view, struct area area)
 {
-	const struct answer *answer = overview_ask(view);
+	const struct answer *answer = overview_ask(console_model(view->console));
 
 	if (!answer->is_known) {
 		draw_text(area, 0, 1, ROLE_dim, "asking the engine ...");

@@ -32,7 +32,7 @@ struct overview_glance {
 };
 
 /* overview_rows.c */
-const struct answer *overview_ask(struct view *view);
+const struct answer *overview_ask(struct model *model);
 /* The rows point into the answer, which the next step of the model may replace: made anew before each use. */
 struct list_source overview_rows(struct view *view, struct overview_glance *glance);
 /* NULL: no row. Lent until the model's next step. */

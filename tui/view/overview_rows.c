@@ -172,9 +172,9 @@ static void rows_make(struct overview *overview, const struct answer *answer, bo
 	overview->generation++;
 }
 
-const struct answer *overview_ask(struct view *view)
+const struct answer *overview_ask(struct model *model)
 {
-	return model_ask(console_model(view->console), LANE_LOOK, "status", NULL, "jobs journal");
+	return model_ask(model, LANE_LOOK, "status", NULL, "jobs journal");
 }
 
 static struct list_source source_of(const struct view *view, const struct overview_glance *glance)
@@ -207,7 +207,7 @@ struct list_source overview_rows(struct view *view, struct overview_glance *glan
 	struct overview *overview = view->state;
 
 	*glance = (struct overview_glance){ overview, view->console };
-	rows_make(overview, overview_ask(view), console_is_trouble_only(view->console));
+	rows_make(overview, overview_ask(console_model(view->console)), console_is_trouble_only(view->console));
 	struct list_source source = source_of(view, glance);
 
 	list_update(overview->list, &source);
