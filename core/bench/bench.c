@@ -29,7 +29,7 @@ static const struct bench_row rows[] = {
 	},
 	{
 		.name = "replica_10m", .unit = "changes_per_s", .baseline = "sqlite_two_writes", .order = MORE_IS_BETTER,
-		.rows = 10 * MILLION, .is_only_named = true, .run = bench_replica,
+		.rows = 10 * MILLION, .is_only_named = true, .has_young = true, .run = bench_replica,
 	},
 	{
 		.name = "feed_memory", .unit = "mib", .order = LESS_IS_BETTER, .rows = MILLION, .run = bench_feed_memory,

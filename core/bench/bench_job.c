@@ -4,15 +4,19 @@
 #include "bench/bench_private.h"
 #include "runner/runner.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define JOB_TEXT_MAX (64u << 10)
 
 bool bench_job_feed(struct bench *bench, const struct bench_row *row, const struct bench_job *job,
                     const struct bench_lines *lines, struct error *err)
 {
-	struct generator_setup setup = { .seed = GENERATE_SEED, .rows = row->rows, .has_schema = row->has_schema };
+	struct generator_setup setup = { .seed = GENERATE_SEED, .rows = row->rows, .youngest = lines->youngest,
+	                                 .has_schema = row->has_schema };
 	struct generator_span span = {
 		.first = lines->first, .count = lines->count, .is_cancelled = &bench->is_cancelled,
 	};
@@ -112,6 +116,18 @@ static bool ledger_check(const struct bench_job *job, const struct progress_view
 	return true;
 }
 
+/* From here on the kernel counts what is resident at most anew. */
+static void peak_forget(void)
+{
+	int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (write(fd, "5", 1) != 1)
+		errno = 0;
+	close(fd);
+}
+
 bool bench_job_run(struct bench *bench, const struct bench_job *job, struct bench_run *out, struct error *err)
 {
 	struct progress *progress = progress_new();
@@ -124,6 +140,8 @@ bool bench_job_run(struct bench *bench, const struct bench_job *job, struct benc
 		.wish = &bench->wish,
 		.out_note = &note,
 	};
+	peak_forget();
+
 	double begun_s = bench_now_s(), begun_cpu_s = bench_cpu_s();
 	bool is_fine = run_local(&setup, err);
 	double wall_s = bench_now_s() - begun_s, cpu_s = bench_cpu_s() - begun_cpu_s;
@@ -133,7 +151,10 @@ bool bench_job_run(struct bench *bench, const struct bench_job *job, struct benc
 	progress_free(progress);
 	if (!is_fine || !bench_cancelled(bench, err) || !ledger_check(job, &view, err))
 		return false;
-	*out = (struct bench_run){ wall_s, cpu_s, view.this_run.received, view.this_run.rows };
+	*out = (struct bench_run){
+		wall_s, cpu_s, view.this_run.received, view.this_run.rows,
+		(double)bench_proc_number("/proc/self/status", "VmHWM:") / 1024,
+	};
 	return true;
 }
 

@@ -47,6 +47,7 @@ struct bench_row {
 	bool is_only_named;        /* left out by plain `weir bench` */
 	uint64_t rows;             /* of the table, where that matters */
 	bool has_schema;
+	bool has_young;            /* also measured: keys among the youngest rows, there and in a small table */
 	bool (*run)(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 };
 
@@ -141,6 +142,7 @@ struct bench_job {
 
 struct bench_lines {
 	uint64_t first, count;
+	uint64_t youngest;         /* not 0: they update only the last so many rows */
 };
 /* The feed with those lines (or the given one) and a job on it: `mode` is a value of replicationMode. */
 bool bench_job_open(struct bench *bench, const struct bench_row *row, const char *mode,
@@ -154,6 +156,7 @@ struct sink_setup bench_sink_setup(const struct bench *bench, const struct bench
 struct bench_run {
 	double wall_s, cpu_s;
 	uint64_t messages, rows;   /* of this run */
+	double peak_mib;           /* resident in this process meanwhile; 0: the kernel does not say */
 };
 bool bench_job_run(struct bench *bench, const struct bench_job *job, struct bench_run *out, struct error *err);
 bool bench_job_verify(struct bench *bench, const struct bench_job *job, struct error *err);

@@ -151,6 +151,13 @@ static char *put_key(char *at, const struct draft *draft, const struct text *key
 	return put(at, key_block ? "}}" : "}");
 }
 
+static uint64_t row_updated(const struct generator_setup *setup, uint64_t random)
+{
+	uint64_t rows = setup->rows ? setup->rows : 1;
+
+	return setup->youngest && setup->youngest < rows ? rows - random % setup->youngest : random % rows + 1;
+}
+
 size_t generator_line(const struct generator *generator, uint64_t number, char out[GENERATE_LINE_BYTES])
 {
 	const struct generator_setup *setup = &generator->setup;
@@ -165,7 +172,7 @@ size_t generator_line(const struct generator *generator, uint64_t number, char o
 	char *at = put_number(put(out, "{\"id\":\""), number + 1);
 
 	draft.table = generate_tables[table];
-	draft.row = is_insert ? number + 1 : draw(&draft) % (setup->rows ? setup->rows : 1) + 1;
+	draft.row = is_insert ? number + 1 : row_updated(setup, draw(&draft));
 	at = put_key(put(at, "\",\"key\":\""), &draft, setup->has_schema ? generator->key_blocks[table] : NULL);
 	at = put_utc(put(at, "\",\"attrs\":{},\"publish\":\""), draft.utc_us + 300000);
 	at = put(at, "\",\"data\":");

@@ -20,6 +20,7 @@ struct generator;
 struct generator_setup {
 	uint64_t seed;
 	uint64_t rows;     /* lines 0 .. rows - 1 insert the rows 1 .. rows; every later one updates any of them */
+	uint64_t youngest; /* not 0: any of the last so many */
 	bool has_schema;   /* each message carries its schema block, and there are several tables */
 };
 
