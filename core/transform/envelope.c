@@ -162,33 +162,46 @@ bool envelope_apply(struct debezium *d, struct event *e)
 	return envelope_op(e) && (e->op == 'm' || envelope_source(d, e)) && envelope_write(d, e);
 }
 
-/* An envelope has members no flattened row has; a table may well have a column called op. */
-static bool is_envelope(const struct event *e)
+/* Fields of the SMT in the row, or in its attributes: only a flattened row has them. */
+static bool is_marked_flattened(const struct event *e)
 {
-	if (is_there(e, FIELD_SOURCE) || is_there(e, FIELD_BEFORE) || is_there(e, FIELD_AFTER))
-		return is_there(e, FIELD_OP) || !is_there(e, FIELD_DELETED);
-	bool is_found;
+	uint32_t end = e->doc->tokens[e->root].next;
+	bool is_found = is_there(e, FIELD_DELETED);
 
-	if (!is_there(e, FIELD_OP) || is_there(e, FIELD_DELETED))
-		return false;
-	message_attribute(e->message, "__table", &is_found);
-	return !is_found;
+	for (uint32_t at = e->root + 1; at < end && !is_found; at = e->doc->tokens[at + 1].next)
+		is_found = is_smt_field(json_raw(e->doc, at));
+	if (!is_found)
+		message_attribute(e->message, "__table", &is_found);
+	return is_found;
 }
 
+/* An envelope's op, source, before and after; but a table may have columns of these names. */
+static bool is_envelope(const struct event *e)
+{
+	if (is_there(e, FIELD_OP) && value_is(&e->top[FIELD_SOURCE], JSON_OBJECT) && !is_there(e, FIELD_DELETED))
+		return true;
+	if (is_there(e, FIELD_OP) || is_there(e, FIELD_SOURCE) || is_there(e, FIELD_BEFORE) || is_there(e, FIELD_AFTER))
+		return !is_marked_flattened(e);
+	return false;
+}
+
+/* Messages about the stream. A table may have columns of their members' names, and its rows are not to be lost. */
 static bool is_no_row(const struct event *e, size_t members)
 {
-	if (is_there(e, FIELD_STATUS) && is_there(e, FIELD_ID) && is_there(e, FIELD_EVENT_COUNT))
-		return true; /* transaction */
 	if (is_there(e, FIELD_TS_MS) && members == 1)
 		return true; /* heartbeat */
-	return is_there(e, FIELD_AGGREGATE_TYPE) && is_there(e, FIELD_ID) && !is_there(e, FIELD_DELETED); /* notification */
+	if (!is_there(e, FIELD_ID))
+		return false;
+	if ((is_there(e, FIELD_STATUS) && is_there(e, FIELD_EVENT_COUNT)) || is_there(e, FIELD_AGGREGATE_TYPE))
+		return !is_marked_flattened(e); /* transaction, notification */
+	return false;
 }
 
 static bool object_apply(struct debezium *d, struct event *e, size_t members, bool is_new)
 {
-	if (is_there(e, FIELD_TABLE_CHANGES) && is_there(e, FIELD_SOURCE) && !is_there(e, FIELD_OP))
+	if (is_there(e, FIELD_TABLE_CHANGES) && value_is(&e->top[FIELD_SOURCE], JSON_OBJECT) && !is_there(e, FIELD_OP))
 		return schema_change_apply(d, e);
-	if (is_there(e, FIELD_SPECVERSION) && !is_there(e, FIELD_OP) && !is_there(e, FIELD_DELETED))
+	if (is_there(e, FIELD_SPECVERSION) && !is_there(e, FIELD_OP) && !is_marked_flattened(e))
 		return cloud_event_apply(d, e);
 	if (is_envelope(e)) {
 		if (is_new && refuse_duplicate(e, e->root, "envelope")) {

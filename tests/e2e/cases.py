@@ -11,6 +11,7 @@ import histories
 import rendering
 import weir
 from kinds import KINDS
+from odd_names import stored_column
 
 # Short batches and kills need the switches of a test build; the plain one does without.
 HAS_SWITCHES = os.path.basename(weir.BUILD) in ("crash", "asan", "tsan")
@@ -27,9 +28,10 @@ class Case:
     def __init__(self, rng, mode, is_shuffled, kills=0):
         self.mode = mode
         # A table whose first row in sight has the default already is not known to have been without: only in order.
-        self.history = histories.History(rng, has_gone=mode == "merge" or not is_shuffled, has_defaults=not is_shuffled, only=os.environ.get("WEIR_CONNECTOR"))
+        self.history = histories.History(rng, has_gone=mode == "merge" or not is_shuffled, has_defaults=not is_shuffled,
+                                          has_renames=mode == "merge" or not is_shuffled, only=os.environ.get("WEIR_CONNECTOR"))
         if mode == "upsert":  # without a changelog there is nothing to hold rows that cannot be told apart
-            self.history.changes = [c for c in self.history.changes if self.history.tables[c["table"]].key]
+            self.history.changes = [c for c in self.history.changes if c["key"]]
         self.changes = self.history.changes
         self.batch = rng.choice((1, 2, 3, 7, 5000))
         self.kills = ["%s:%d" % (rng.choice(crash_points()), rng.choice((1, 1, 2, 3))) for _ in range(kills)]
@@ -172,30 +174,31 @@ def wrong_rows(case, home):
         changes = [c for c in case.changes if c["table"] == number and c["op"] != "alter"]
         if not changes:
             continue
-        wrong = wrong_changelog(case, home, table, changes) if case.mode == "merge" else None
-        wrong = wrong or (wrong_table(case, home, number, rows, changes) if table.key else None)
+        wrong = wrong_changelog(case, home, number, changes) if case.mode == "merge" else None
+        wrong = wrong or (wrong_table(case, home, number, rows, changes) if changes[-1]["key"] else None)
         if wrong:
             return "%s: %s" % (table.name, wrong)
     return None
 
 
 def wrong_table(case, home, number, rows, changes):
-    table, columns = case.history.tables[number], columns_of(case, number)
+    table = Stored(case, number)
     if case.history.is_document:
         return wrong_documents(home, table, rows)
+    columns = columns_of(case, number)
     if not any(c["row"] or c["old"] for c in changes):
         return None  # only a truncate: there may be no table at all
     there = {c[1] for c in home.sql("pragma table_info(`%s`)" % table.name)}
     if not there:
         return "no table" if any(c["row"] for c in changes) else None
     names = sorted(columns)
-    found = home.sql("select %s from `%s`" % (", ".join("`%s`" % c if c in there else "null" for c in names), table.name))
+    found = home.sql("select %s from `%s`" % (", ".join("`%s`" % stored_column(c) if stored_column(c) in there else "null" for c in names), table.name))
     want = {tuple(stored(row[c], columns[c]) for c in table.key): {c: stored(row.get(c), columns[c]) for c in names} for row in rows.values()}
     got = {tuple(row[names.index(c)] for c in table.key): dict(zip(names, row)) for row in found}
     if len(got) != len(found) or set(got) != set(want):
         return "keys expected %r, found %r" % (sorted(want, key=repr), sorted(found, key=repr))
     # A default that only a block tells, and no row with that block came.
-    for c in [c for c in table.defaults if c in columns and not any(c in (change["row"] or {}) for change in changes)]:
+    for c in [c for c in case.history.tables[number].defaults if c in columns and not any(c in (change["row"] or {}) for change in changes)]:
         names.remove(c)
     wrong = ["%r: %s is %r, not %r" % (key, c, got[key][c], want[key][c]) for key in want for c in names if not same(want[key][c], got[key][c], columns[c])]
     return "; ".join(wrong[:5]) if wrong else None
@@ -203,25 +206,40 @@ def wrong_table(case, home, number, rows, changes):
 
 def wrong_documents(home, table, rows):
     """Of MongoDB: the key, and the whole document as it was written."""
-    want = sorted((str(row["_id"].wire), rendering.document_text(rendering.wires(row))) for row in rows.values())
+    want = sorted((row["_id"].stored, rendering.document_text(rendering.wires(row))) for row in rows.values())
     got = sorted(home.sql("select _id, document from `%s`" % table.name))
     return None if got == want else "documents expected %r, found %r" % (want, got)
 
 
-WORDS = {"c": ["INSERT"], "r": ["READ"], "u": ["UPDATE"], "d": ["DELETE"], "t": ["TRUNCATE"], "one": ["DELETE", "INSERT"], "pair": ["DELETE", "INSERT"]}
+class Stored:
+    """What a table is called at the end of the case, in the warehouse, and its key."""
+
+    def __init__(self, case, number):
+        last = [c for c in case.changes if c["table"] == number][-1]
+        table = case.history.tables[number]
+        self.name = last["name"] if any(c["op"] == "alter" and c["alter"]["how"] == "rename_table" for c in case.changes if c["table"] == number) else table.first_name
+        self.key = last["key"]
+
+
+WORDS = {"i": ["READ"], "c": ["INSERT"], "r": ["READ"], "u": ["UPDATE"], "d": ["DELETE"], "t": ["TRUNCATE"], "one": ["DELETE", "INSERT"], "pair": ["DELETE", "INSERT"]}
 # The newest change of each key behind the last truncate, as anybody would ask for it who has only the changelog.
 LATEST = """with newest as (select *, row_number() over (partition by _weir_key order by _weir_position desc) n from `{0}_changelog`
   where operation not in ('TRUNCATE', 'ALTER') and substr(_weir_position, 1, 32) >= coalesce((select max(substr(_weir_position, 1, 32)) from `{0}_changelog` where operation = 'TRUNCATE'), x''))
 select primaryKey from newest where n = 1 and operation <> 'DELETE'"""
 
 
-def wrong_changelog(case, home, table, changes):
+def wrong_changelog(case, home, number, changes):
     """Each change once; and the keys that a plain query finds in it are those of the replica."""
-    want = sorted(w for c in changes for w in WORDS[c["op"]])
+    # Of a table without a row in sight there is nothing to truncate or drop.
+    alters = [c["alter"]["how"] for c in case.changes if c["table"] == number and c["op"] == "alter" and c["order"] > changes[0]["order"]]
+    if any(c["op"] == "alter" and c["alter"]["how"] == "rename_table" for c in case.changes if c["table"] == number):
+        return None  # the changelog of the new name begins with a copy of the old one's
+    want = sorted([w for c in changes for w in WORDS[c["op"]]] + ["TRUNCATE"] * alters.count("truncate") + ["DROP"] * alters.count("drop_table"))
+    table = Stored(case, number)
     got = sorted(op for (op,) in home.sql("select operation from `%s_changelog` where operation <> 'ALTER'" % table.name, "shop_log"))
     if got != want and not (case.history.is_flattened and len(got) == len(want)):
         return "changelog expected %r, found %r" % (want, got)
-    if not table.key or not any(c["row"] for c in changes):
+    if not table.key or not any(c["row"] for c in changes) or "drop_table" in alters:
         return None
     live = len(home.sql(LATEST.format(table.name), "shop_log"))
     kept = home.sql("select count(*) from `%s`" % table.name)[0][0]

@@ -172,7 +172,7 @@ def uuid(rng):
 
 def array_maker(element):
     def make(rng):
-        items = [element(rng).wire for _ in range(rng.randrange(4))]
+        items = [None if rng.random() < 0.1 else element(rng).wire for _ in range(rng.randrange(4))]
         return Cell(items, json.dumps(items, ensure_ascii=False))
 
     return make

@@ -18,6 +18,9 @@ Connector = namedtuple("Connector", "name kinds place shown database sub_orders 
                        defaults=(False, False, False, False, True, True, False))
 
 
+READS = ("r", "i")  # of the first snapshot, and of an incremental one
+
+
 def binlog(place, change):
     file, position, row = place
     return {"server_id": 1, "gtid": None, "file": "binlog.%06d" % file, "pos": position, "row": row}
@@ -25,13 +28,15 @@ def binlog(place, change):
 
 def postgresql(place, change):
     lsn = (place[0] << 32) + place[1]
+    if change["op"] == "i":
+        return {"txId": None, "lsn": None, "sequence": json.dumps([str(lsn), str(lsn)])}
     return {"txId": place[1], "lsn": lsn, "sequence": json.dumps([str(lsn), str(lsn)])}
 
 
 def sqlserver(place, change):
     file, position, row = place
     commit = "%08x:%08x:0005" % (file, position)
-    if change["op"] == "r":
+    if change["op"] in READS:
         return {"commit_lsn": commit, "change_lsn": None, "event_serial_no": None}
     return {"commit_lsn": commit, "change_lsn": "%08x:%08x:%04x" % (file, position, row + 1), "event_serial_no": 2 if change["op"] == "u" else 1}
 
@@ -39,7 +44,7 @@ def sqlserver(place, change):
 def oracle(place, change):
     file, position, row = place
     scn = file * 10**9 + position
-    if change["op"] == "r":
+    if change["op"] in READS:
         return {"scn": str(scn), "commit_scn": None}
     return {"txId": "0600%04x" % (position % 65536), "scn": str(scn), "commit_scn": str(scn + 1), "rs_id": " 0x%06x.%08x.%04x " % (file, position, row), "ssn": row,
             "redo_thread": 1}
@@ -48,7 +53,7 @@ def oracle(place, change):
 def db2(place, change):
     file, position, row = place
     commit = "%08x:%08x:%016x" % (0, file, position << 16)
-    return {"commit_lsn": commit, "change_lsn": None if change["op"] == "r" else "%08x:%08x:%016x" % (0, file, (position << 16) + row)}
+    return {"commit_lsn": commit, "change_lsn": None if change["op"] in READS else "%08x:%08x:%016x" % (0, file, (position << 16) + row)}
 
 
 def vitess(place, change):
@@ -66,7 +71,7 @@ def mongodb(place, change):
 
 
 CONNECTORS = [
-    Connector("postgresql", PG, postgresql, ("lsn",), {"db": "shop", "schema": "public"}, has_gone=True, has_truncates=True),
+    Connector("postgresql", PG, postgresql, ("lsn", "sequence"), {"db": "shop", "schema": "public"}, has_gone=True, has_truncates=True),
     Connector("mysql", BINLOG, binlog, ("server_id", "file", "pos", "row"), {"db": "shop"}, sub_orders=True, has_truncates=True, has_ddl=True),
     Connector("mariadb", BINLOG, binlog, ("server_id", "file", "pos", "row"), {"db": "shop"}, sub_orders=True, has_truncates=True, has_ddl=True),
     Connector("sqlserver", SIMPLE + ("float", "time_ns", "stamp_ns", "zoned", "uuid", "xml"), sqlserver, ("commit_lsn", "change_lsn", "event_serial_no"),
@@ -88,6 +93,6 @@ def second_of(place):
 def source_of(connector, change, table):
     """The `source` block of an envelope."""
     start = {"version": "3.6.1.Final", "connector": connector.name, "name": "srv", "ts_ms": second_of(change["place"]) * 1000,
-             "snapshot": "true" if change["op"] == "r" else "false"}
-    name = {"collection" if connector.is_document else "table": table.name}
+             "snapshot": {"r": "true", "i": "incremental"}.get(change["op"], "false")}
+    name = {"collection" if connector.is_document else "table": change["name"]}
     return dict(start, **connector.database, **name, **connector.place(change["place"], change))

@@ -1,5 +1,6 @@
 """Names that BigQuery does not take, that are reserved, or that two things share: stored under a name that is taken, said once with
 both names, never mixed."""
+import json
 import os
 import re
 import unicodedata
@@ -140,3 +141,23 @@ def test_a_pattern_lets_the_parked_go_on_after_any_restart():
         assert result["parked"] == 0 and result["written"] == 3 and not notes(result, "name_collision"), result
         assert [home.sql("select id from %s" % t) for t in ("t", "b_t", "c_t")] == [[(1,)], [(2,)], [(3,)]]
         home.verify()
+
+
+# Columns that an envelope, a transaction, a notification, a CloudEvent or a schema change has as members too.
+ALIKE = ({"op": "sold", "source": "web", "before": "noon", "after": "dark"}, {"op": "c", "source": {"a": 1}, "after": {"id": 7}}, {"source": None, "before": None, "after": None},
+         {"status": "BEGIN", "event_count": 3}, {"aggregate_type": "order", "type": "x", "additional_data": "{}"}, {"specversion": "1.0", "data": "x"},
+         {"tableChanges": "x", "source": "y", "ddl": "drop table t"}, {"ts_ms": 5}, {"schema": "s", "payload": "p"})
+
+
+def test_flattened_rows_whose_columns_have_the_names_of_an_envelopes_members():
+    """They are rows: none is taken for a message about the stream, and lost."""
+    for mark in ({"__op": "c", "__lsn": 5}, {"__deleted": "false", "__source_lsn": 5}):
+        # An object named source beside op is an envelope's, where __deleted does not say otherwise.
+        tables = {"t%d" % i: columns for i, columns in enumerate(ALIKE) if "__deleted" in mark or not isinstance(columns.get("source"), dict)}
+        lines = [json.dumps({"id": t, "key": '{"id": "k"}', "data": dict({"id": "k"}, **columns, **mark, __table=t)}) for t, columns in tables.items()]
+        with weir.Home() as home:
+            result = home.replicate(home.write("feed", "\n".join(lines) + "\n"))
+            assert result["written"] == len(lines), result
+            for table, columns in tables.items():
+                (row,) = home.sql("select id, %s from %s" % (", ".join("`%s`" % c for c in columns), table))
+                assert row == ("k", *(json.dumps(v) if isinstance(v, dict) else v for v in columns.values())), (table, row)

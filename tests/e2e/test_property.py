@@ -19,8 +19,9 @@ def check(name, make):
     wrong = []
     for seed in range(SEED, SEED + COUNT):
         case = make(random.Random(seed))
-        if case.order and play(case):
-            wrong.append(report(case, name, seed))
+        failure = play(case) if case.order else None
+        if failure:
+            wrong.append(report(case, name, seed, failure))
             if len(wrong) > 2:
                 break
     assert not wrong, "\n\n".join(wrong)
