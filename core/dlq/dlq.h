@@ -41,7 +41,7 @@ bool dlq_commit(struct dlq *dlq, struct error *err);
 void dlq_rollback(struct dlq *dlq);
 
 /* Keeps a refused message; `table` is "DATASET.TABLE" or "-". A letter met again (same place) keeps its id, first
- * time and state (`failed again` if it was done or discarded and the reason is the same; attempts + 1). */
+ * time and state (`failed again` if it was done and the reason is the same; discarded stays discarded; attempts + 1). */
 bool dlq_keep(struct dlq *dlq, const struct batch *batch, const struct message *message, const char *table,
               struct error *err);
 bool dlq_park(struct dlq *dlq, const struct message *message, const char *table, const struct refusal *why,
@@ -98,6 +98,8 @@ bool dlq_schema_changed(struct dlq *dlq, const char *table, const struct schema_
  * `committed` what the warehouse has at the start of a run. */
 bool dlq_notes_settle(struct dlq *dlq, uint64_t committed, struct error *err);
 bool dlq_notes_begin(struct dlq *dlq, uint64_t place, struct error *err);
+/* Values are counted anew, as the ledger is, when the source is read from its start. */
+bool dlq_notes_recount(struct dlq *dlq, struct error *err);
 /* Adds `count` to the note (table, column, code); text of the newest. */
 bool dlq_note(struct dlq *dlq, const char *table, struct span column, const char *code, uint64_t count,
               const char *text, struct error *err);

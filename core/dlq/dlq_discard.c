@@ -35,7 +35,11 @@ static bool discard_one(struct dlq *dlq, int64_t id, uint64_t confirm, struct er
 	char what[48];
 
 	snprintf(what, sizeof(what), "letter %" PRId64 " has", id);
-	return run_with(dlq, OPEN_ONE, id, &open, err) && is_confirmed(open, confirm, what, err) &&
+	if (!run_with(dlq, OPEN_ONE, id, &open, err))
+		return false;
+	if (!open && confirm)
+		return fail(err, ERROR_USAGE, "count_differs", "letter %" PRId64 " is not open; nothing was discarded", id);
+	return is_confirmed(open, confirm, what, err) &&
 	       run_with(dlq, DISCARD_ONE, id, &ignored, err);
 }
 

@@ -133,10 +133,11 @@ static bool letter_find(struct dlq *dlq, int64_t origin, uint64_t place, struct 
 	return true;
 }
 
-/* What was over and fails once more needs somebody; so does a new kind of failure. Otherwise the state stays. */
+/* What was over and fails once more needs somebody; so does a new kind of failure. What somebody has discarded is discarded also
+ * when it is read again and refused for the same reason: that was their decision. Otherwise the state stays. */
 static const char *state_after(const struct known_letter *known, bool is_same_reason)
 {
-	if (!letter_states[known->state].is_over)
+	if (!letter_states[known->state].is_over || (known->state == LETTER_DISCARDED && is_same_reason))
 		return NULL;
 	return letter_states[is_same_reason ? LETTER_FAILED_AGAIN : LETTER_NEW].word;
 }

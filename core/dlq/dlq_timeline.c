@@ -95,6 +95,13 @@ bool dlq_notes_settle(struct dlq *dlq, uint64_t committed, struct error *err)
 	return notes_place(dlq, &is_known, &place, err) && (!is_known || notes_run(dlq, place <= committed, err));
 }
 
+bool dlq_notes_recount(struct dlq *dlq, struct error *err)
+{
+	sqlite3_stmt *stmt = dlq_statement(dlq, NOTE_RECOUNT, err);
+
+	return stmt && dlq_run(dlq, stmt, err);
+}
+
 bool dlq_notes_begin(struct dlq *dlq, uint64_t place, struct error *err)
 {
 	bool is_known;

@@ -142,6 +142,9 @@ static void say_result(struct call *call, const struct replay_view *view)
 	if (run->left > run->unfit)
 		call_note(call, "%llu letters were not replayed and are as they were: the replay was stopped, or their table is paused",
 		          (unsigned long long)(run->left - run->unfit));
+	if (!run->done && !run->no_effect && !run->failed_again && !run->left)
+		call_note(call, "nothing was replayed: no letter of group %lld is open%s", (long long)run->group,
+		          json_object_get(call->args, "state") ? " in such a state" : "");
 	call->exit = run->failed_again ? 1 : 0;
 }
 
@@ -276,6 +279,8 @@ bool run_dlq_discard(struct call *call, struct error *err)
 	}
 	if (is_fine)
 		call_line(call, discarded_line(call, options->name, count));
+	if (is_fine && !count)
+		call_note(call, "nothing was discarded: none of these letters is open");
 	job_options_free(options);
 	return is_fine;
 }

@@ -110,7 +110,7 @@ static bool forget(struct pipeline *p, struct sink_state *state, struct error *e
 		return false;
 	crash_point(forgotten);
 	p->sink->ops->state(p->sink, state);
-	return true;
+	return dlq_notes_recount(p->dlq, err);
 }
 
 static bool open_sink(struct pipeline *p, const struct pipeline_setup *setup, struct sink_state *state,

@@ -352,6 +352,42 @@ def test_a_thousand_letters():
         home.verify()
 
 
+def test_reading_again_keeps_what_was_decided_and_counts_values_once():
+    """A re-read of the feed is no new trouble: what was discarded stays so, what was refused is refused once, notes do not double."""
+    with weir.Home() as home:
+        columns = {"id": {"bigquery": "INT64"}, "n": {"bigquery": "INT64"}, "day": {"debezium": {"type": "int32", "name": "io.debezium.time.Date"}, "bigquery": "DATE"}}
+        schema = home.write("schema.json", json.dumps({"t": {"primary_key": ["id"], "columns": columns}}))
+        rows = [{"id": i, "n": "x" if i % 5 == 0 else i, "day": 99999999 if i % 3 == 0 else 1} for i in range(30)]
+        feed = home.write("feed.jsonl", weir.feed([weir.event(r, lsn=100 + i) for i, r in enumerate(rows)], weir.id_key))
+
+        def notes(table):
+            return [n["text"] for n in table["notes"] if n["code"] == "value_not_representable"]
+        result = home.replicate(feed, sourceSchema=schema, expect=1)
+        group = home.run("dlq", "groups", "--json").last
+        before = notes(result["tables"][0])
+        assert group["open"] == 6 and len(before) == 1 and before[0].startswith("8 values of day outside DATE"), (group, before)
+        assert home.run("dlq", "discard", "--id", 1, "--confirm", 1, "--why", "test data").code == 0
+        for _ in range(2):
+            result = home.replicate(feed, sourceSchema=schema, args=("--from-start",), expect=1)
+            assert result["dead_lettered"] == 6 and result["repeated"] == 24 and notes(result["tables"][0]) == before, result
+            assert [l["state"] for l in home.letters()] == ["discarded"] + ["new"] * 5, home.letters()
+        assert home.run("dlq", "discard", "--group", group["group"], "--confirm", 5, "--why", "test data").code == 0
+        assert home.replicate(feed, sourceSchema=schema, args=("--from-start",))["dead_lettered"] == 6
+        assert {l["state"] for l in home.letters()} == {"discarded"}
+
+
+def test_what_has_no_open_letter_says_that_nothing_was_done():
+    with weir.Home() as home:
+        _, group, _ = rejected(home)
+        assert home.run("dlq", "discard", "--group", group, "--confirm", 20, "--why", "x").code == 0
+        r = home.run("dlq", "replay", "--group", group, "--yes")
+        assert r.code == 0 and b"nothing was replayed: no letter of group %d is open" % group in r.err, r
+        r = home.run("dlq", "discard", "--group", group, "--confirm", 0, "--why", "x")
+        assert r.code == 0 and b"nothing was discarded: none of these letters is open" in r.err, r
+        r = home.run("dlq", "discard", "--id", 3, "--confirm", 1, "--why", "x", "--json")
+        assert r.code == 2 and "letter 3 is not open" in r.error["message"], r
+
+
 def test_discard_needs_the_right_count_and_a_reason():
     with weir.Home() as home:
         _, group, _ = rejected(home)

@@ -200,3 +200,47 @@ def test_an_enter_typed_too_early_is_an_enter():
         t.send(b"\n")
         t.sync()
         t.wait_for("why shop.orders")
+
+
+def test_a_stopped_job_is_called_stopped_and_its_page_never_stays_silent():
+    with console.broken_shop() as home, console.console(home) as t:
+        t.sync()
+        assert shown(t, "stopped; 1 not ok"), t.picture().lines
+        press_each(t, "k")
+        assert last(t).startswith(" shop is stopped: nothing is read; a, s starts it"), last(t)
+        press_each(t, "Enter")
+        assert "   stopped" in t.picture().lines[1], t.picture().lines[1]
+        pictures = []
+        for _ in range(2):
+            press_each(t, "Tab")
+            pictures.append(t.picture().lines[:-1])
+            assert "parameters and threads" in last(t) or "tables; charts come when messages flow" in said(t), last(t)
+        assert pictures[0] != pictures[1], "Tab went to a pane that looks the same"
+        press_each(t, "w")
+        assert "'wide' means nothing here" in last(t), last(t)
+
+
+def test_a_finished_group_offers_nothing_to_discard():
+    with console.broken_shop() as home, console.console(home) as t:
+        assert home.run("dlq", "discard", "--group", "1", "--job", "shop", "--confirm", "8", "--why", "test").code == 0
+        press_each(t, "g d")
+        lines = t.picture().lines
+        at = t.row("nothing is to be done: no letter of it is open")
+        assert lines[at + 1].startswith(" 1 list its letters") and not lines[at + 2].strip(), lines[at:]
+        press_each(t, "2")
+        assert "no step 2 here" in last(t), last(t)
+        press_each(t, "a", "X")
+        assert "discard group: no open letter" in last(t), last(t)
+        press_each(t, "Esc")
+        for typed in ("dlq discard --group 1 --job shop", "dlq discard --all"):
+            line(t, typed)
+            t.sync()
+            t.wait_for("nothing to discard: none of these")  # in the status row, or in the box if the count came after it
+            assert not shown(t, "Type the count"), t.picture().lines
+            press_each(t, *["Esc"] * shown(t, "discard 0"))
+        press_each(t, "Enter")  # a letter of it
+        press_each(t, "a", "x")
+        assert "discard letter: it is not open" in last(t), last(t)
+        press_each(t, "Esc")
+        line(t, "dlq replay --group 1 --job shop --yes")
+        t.wait_for("nothing was replayed")

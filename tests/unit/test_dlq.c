@@ -623,7 +623,8 @@ static void done_letter_met_again_has_failed_again(void **state)
 		{ "new", &type_mismatch, "new" },
 		{ "set aside", &type_mismatch, "set aside" },
 		{ "done", &type_mismatch, "failed again" },
-		{ "discarded", &type_mismatch, "failed again" },
+		{ "discarded", &type_mismatch, "discarded" },
+		{ "discarded", &unknown_column, "new" },
 		{ "set aside", &unknown_column, "set aside" },
 		{ "done", &unknown_column, "new" },
 	};

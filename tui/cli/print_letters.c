@@ -112,5 +112,5 @@ void print_discarded(const json_t *answer, struct printer_state *state)
 		else if (value)
 			printf(", %s %s", words[i], cli_word(answer, names[i]));
 	}
-	printf(": %lld letters discarded\n", cli_number(answer, "discarded"));
+	printf(": %lld letter%s discarded\n", cli_number(answer, "discarded"), cli_number(answer, "discarded") == 1 ? "" : "s");
 }

@@ -50,6 +50,11 @@ const char *act_off(const struct menu_act *act, const struct subject *subject)
 {
 	if (!*act->command)
 		return act->off_why;
+	/* A letter's state is not its group's: others may be open, and who does it is told if none is. */
+	if (act->applies == ON_GROUP && subject->letter)
+		return NULL;
+	if (act->applies == ON_GROUP && !*subject->states && !subject->count)
+		return act->off_why;
 	return states_have(act->off_states, subject->is_paused ? "paused" : subject->state) ? act->off_why : NULL;
 }
 

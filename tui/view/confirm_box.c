@@ -28,6 +28,14 @@ static const char lost_letters[] = "They can not be replayed afterwards. The led
                                    "with who, when, the count and the reason.";
 static const char lost_job[] = "Its dead letters, position and history go. The tables it has written stay.";
 
+static const char nothing_open[] = "nothing to discard: none of these letters is open, they are done or discarded already";
+
+/* The count is known, and there is nothing to type it for. */
+static bool is_nothing(const struct confirm *confirm)
+{
+	return !confirm->is_job && strcmp(confirm->wanted, "0") == 0;
+}
+
 static void confirm_size(const struct box *box, int *out_rows, int *out_cols)
 {
 	(void)box;
@@ -113,7 +121,9 @@ static void confirm_draw(struct box *box, struct area area)
 	OWNED(text) line = text_new(LINE_BYTES);
 
 	confirm_count(box);
-	draw_paragraph(area, 0, 0, area.cols, 3, ROLE_popup, span_of(confirm->says));
+	draw_paragraph(area, 0, 0, area.cols, 3, ROLE_popup, span_of(is_nothing(confirm) ? nothing_open : confirm->says));
+	if (is_nothing(confirm))
+		return; /* the count came after the box: Enter and Esc both leave it */
 	text_add_format(label, "Type %s (%s)", confirm->is_job ? "the name" : "the count",
 	                *confirm->wanted ? confirm->wanted : "counting ..");
 	draw_field_of(confirm, area, 4, 0, label->at);
@@ -183,6 +193,10 @@ static enum box_fate confirm_enter(struct box *box)
 	bool is_right = *confirm->wanted && strcmp(confirm->typed[0], confirm->wanted) == 0;
 	struct act_lines *lines;
 
+	if (is_nothing(confirm)) {
+		console_say(box->console, nothing_open);
+		return BOX_CLOSES;
+	}
 	if (!is_right || !confirm->typed[1][0]) {
 		/* The first Enter of a right count goes on to the reason. */
 		confirm->is_wrong = confirm->field == 1 || !is_right;
@@ -278,8 +292,13 @@ bool box_confirm_open(struct console *console, const char *line)
 		confirm_letters(args, &box);
 	else
 		confirm_job(args, &box);
-	console_box(console, &box);
 	json_decref(args);
+	if (is_nothing(box.state)) { /* known already: no box that can only be left */
+		console_say(console, nothing_open);
+		confirm_close(&box);
+		return true;
+	}
+	console_box(console, &box);
 	return true;
 }
 

@@ -34,13 +34,22 @@ static const json_t *newest_of(struct view *view, const json_t *group)
 	return id && id != member_int(group, "sample") ? letter_of(view, group, id) : NULL;
 }
 
+#define STEPS 3
+
+/* Where no letter is open there is nothing to write again or to discard: only the list is left. */
+static int first_step(const json_t *group)
+{
+	return member_int(group, "open") ? 0 : STEPS - 1;
+}
+
 void dlq_step_text(const json_t *group, int number, struct text *out)
 {
 	static const char *const verbs[] = { "replay", "discard", "list" };
+	int first = first_step(group);
 
-	if (number < 1 || number > (int)(sizeof(verbs) / sizeof(*verbs)))
+	if (number < 1 || number > STEPS - first)
 		return;
-	text_add_format(out, "dlq %s --group %lld --job ", verbs[number - 1], (long long)member_int(group, "group"));
+	text_add_format(out, "dlq %s --group %lld --job ", verbs[first + number - 1], (long long)member_int(group, "group"));
 	shell_quote(out, span_of(member_text(group, "job")));
 }
 
@@ -49,13 +58,15 @@ static void draw_steps(const json_t *group, struct area area)
 	static const char *const words[] = { "write them again", "discard (lossy, asks for the count)", "list its letters" };
 	static const char *const narrow[] = { "write them again", "discard (asks count)", "list its letters" };
 
-	draw_rule(area, 0, "next steps: the number puts the command on the : line", "");
-	for (int i = 0; i < 3; i++) {
+	int first = first_step(group);
+
+	draw_rule(area, 0, first ? "nothing is to be done: no letter of it is open" : "next steps: the number puts the command on the : line", "");
+	for (int i = first; i < STEPS; i++) {
 		OWNED(text) line = text_new(LINE_BYTES);
 
-		dlq_step_text(group, i + 1, line);
-		draw_format(area, 1 + i, 1, ROLE_text, "%d %-*s :%s", i + 1, area.cols < 72 ? 20 : 37, area.cols < 72 ? narrow[i] : words[i],
-		            line->at);
+		dlq_step_text(group, i - first + 1, line);
+		draw_format(area, 1 + i - first, 1, ROLE_text, "%d %-*s :%s", i - first + 1, area.cols < 72 ? 20 : 37,
+		            area.cols < 72 ? narrow[i] : words[i], line->at);
 	}
 }
 

@@ -9,6 +9,7 @@
 #include "view/known_names.h"
 #include "view/names.h"
 #include "view/rows_view.h"
+#include "view/series.h"
 #include "view/totals.h"
 #include "widget/chart.h"
 
@@ -23,6 +24,7 @@ enum pane { PANE_ALL, PANE_TABLES, PANE_FACTS, PANES };
 struct job_view {
 	struct rows *rows;
 	enum pane pane;
+	bool has_charts; /* as it was drawn last: without them the first two panes are the same */
 };
 
 enum column { STATE, TABLE, LAG, REPLICA, IN, OUT, LETTERS, PARKED, REASON };
@@ -147,6 +149,8 @@ static void job_draw(struct view *view, struct area area)
 		rows = job_charts_draw(view->console, job, parameters,
 		                       area_part(area, 2, 0, area.rows - 2 - (wanted < TABLES_LEAST ? wanted : TABLES_LEAST),
 		                                 area.cols));
+	if (state->pane == PANE_ALL)
+		state->has_charts = rows > 0;
 	draw_tables(view, area_part(area, 2 + rows, 0, area.rows - 2 - rows, area.cols));
 }
 
@@ -205,6 +209,21 @@ static bool job_subject(struct view *view, struct subject *out)
 	return true;
 }
 
+/* What a pane shows is said too: where there are no charts it may look like the one before. */
+static void pane_turn(struct view *view, int by)
+{
+	static const char *const words[] = { "charts and tables", "tables alone", "parameters and threads" };
+	struct job_view *job = view->state;
+
+	do
+		job->pane = (job->pane + (unsigned)by) % PANES;
+	while (job->pane == PANE_TABLES && !job->has_charts);
+	if (job->pane == PANE_ALL && !job->has_charts)
+		console_say(view->console, "tables; charts come when messages flow, or flowed within the last %s", series_range(view->console)->name);
+	else
+		console_say(view->console, "%s", words[job->pane]);
+}
+
 static bool job_act(struct view *view, enum action_id action, const char *argument)
 {
 	struct job_view *job = view->state;
@@ -212,7 +231,7 @@ static bool job_act(struct view *view, enum action_id action, const char *argume
 	OWNED(text) why = text_new(LINE_BYTES);
 
 	if (action == ACTION_pane_next || action == ACTION_pane_previous) {
-		job->pane = (job->pane + (action == ACTION_pane_next ? 1 : PANES - 1)) % PANES;
+		pane_turn(view, action == ACTION_pane_next ? 1 : PANES - 1);
 		return true;
 	}
 	if (action != ACTION_open)

@@ -40,8 +40,10 @@ static void flow_add(const json_t *parameters, struct text *out)
 
 static void since_add(struct view *view, const json_t *job, struct text *out)
 {
-	if (!*member_text(job, "since"))
+	if (!*member_text(job, "since")) {
+		text_add(out, member_bool(job, "running") ? "" : "   stopped");
 		return;
+	}
 	text_add(out, member_bool(job, "running") ? "   on since " : "   stopped ");
 	console_time(view->console, member_text(job, "since"), true, out);
 }

@@ -101,6 +101,8 @@ static void overview_status(struct view *view, struct text *left, struct text *r
 	if (row && *member_text(overview_thing(row), "sentence"))
 		text_add_format(left, "%s: %s", overview_name(row),
 		                member_text(overview_thing(row), "sentence"));
+	else if (row && !row->table && overview_is_stopped(row->job))
+		text_add_format(left, "%s is stopped: nothing is read; a, s starts it", overview_name(row));
 	list_status(overview->list, &source, right);
 }
 

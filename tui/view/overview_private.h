@@ -40,6 +40,8 @@ const struct overview_row *overview_selected(struct view *view);
 /* The table of a row, or its job; what it is called, how it is. */
 const json_t *overview_thing(const struct overview_row *row);
 const char *overview_name(const struct overview_row *row);
+/* A job that was told to end, or whose feed has ended: its worst table gives the state that is shown. */
+bool overview_is_stopped(const json_t *job);
 const char *overview_state(const struct overview_row *row);
 
 /* overview_head.c */

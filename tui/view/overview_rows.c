@@ -57,6 +57,11 @@ static bool is_own_trouble(const json_t *job)
 }
 
 /* Its own reason if its own thread is in trouble, else how its tables are. */
+bool overview_is_stopped(const json_t *job)
+{
+	return strcmp(member_text(job, "own_state"), "stopped") == 0;
+}
+
 static void job_reason(const json_t *job, struct text *out)
 {
 	const json_t *tables = json_object_get(job, "tables"), *table;
@@ -73,6 +78,8 @@ static void job_reason(const json_t *job, struct text *out)
 		text_add(out, *code ? code : member_text(job, "sentence"));
 	else if (!all)
 		text_add(out, "no message yet");
+	else if (bad && overview_is_stopped(job))
+		text_add_format(out, "stopped; %zu not ok", bad); /* its state is that of the worst table */
 	else if (bad)
 		text_add_format(out, "%zu of %zu not ok", bad, all);
 	else
