@@ -204,6 +204,8 @@ soak: test-deps ## every recorded stream (WEIR_DATA=FOLDER) in every way it may 
 	@$(MAKE) --no-print-directory VARIANT=crash programs
 	@WEIR_BUILD=build/crash python3 tests/soak/soak.py
 	@WEIR_BUILD=build/crash python3 tests/soak/disk.py
+	@WEIR_BUILD=build/crash python3 tests/soak/descriptors.py
+	@WEIR_BUILD=build/crash WEIR_AGAIN=all python3 tests/e2e/run.py test_again.py
 	@WEIR_BUILD=build/crash WEIR_HISTORIES=$${WEIR_HISTORIES:-1000} python3 tests/e2e/run.py test_property.py
 
 accept: programs screen ## record the screens and texts that tests expect anew; look at the diff

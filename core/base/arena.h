@@ -39,6 +39,10 @@ size_t arena_used(const struct arena *arena);
 void *memory_alloc(size_t size);
 void *memory_zalloc(size_t size);
 void *memory_grow(void *old, size_t size);
+/* Called by the thread that finds nothing left, after the word on standard error; it may not allocate, and if it returns
+ * the process ends with EXIT_OUT_OF_MEMORY. */
+#define EXIT_OUT_OF_MEMORY 70
+void memory_when_exhausted(void (*act)(void));
 /* Zeros, for structs of a hundred bytes and more in hot loops: compilers clear a size that they know by a slow string
  * instruction, so this is out of line. */
 void memory_clear(void *at, size_t size);

@@ -35,6 +35,7 @@ static const struct errno_row {
 	{ ELOOP,  ERROR_ACCESS,    "no_permission" }, /* O_NOFOLLOW met a link */
 	{ EMFILE, ERROR_TRANSIENT, "no_descriptors" },
 	{ ENFILE, ERROR_TRANSIENT, "no_descriptors" },
+	{ ENOMEM, ERROR_TRANSIENT, "out_of_memory" },
 };
 
 /* Copies what fits and never ends inside a character: messages are shown as UTF-8. */

@@ -49,7 +49,7 @@ bool fail(struct error *err, enum error_kind kind, const char *code, const char 
 bool because(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* fail() for a system call: kind and code follow from errno (ENOSPC disk_full,
- * EACCES, EPERM and EROFS no_permission, EMFILE no_descriptors, else io_error);
+ * EACCES, EPERM and EROFS no_permission, EMFILE no_descriptors, ENOMEM out_of_memory, else io_error);
  * the message gets ": " and the text of errno. */
 bool fail_errno(struct error *err, int error_number, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -13,6 +13,16 @@
 
 #define FIRST_READ ((size_t)16384)
 
+int fd_open(const char *path, int flags)
+{
+	int fd;
+
+	do {
+		fd = open(path, flags, 0600);
+	} while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
 /* The rest of `fd`, at most one byte more than `limit`, so that the caller sees
  * what is too large. Sizes of /proc files are not known before. */
 static bool fd_read_all(int fd, size_t limit, char **out, size_t *out_len)
@@ -67,7 +77,7 @@ static bool is_plain_file(int fd, const char *path, struct error *err)
 bool file_read(const char *path, size_t limit, char **out, size_t *out_len, struct error *err)
 {
 	/* A FIFO would be waited for, a device may act when it is opened. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = fd_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	char *bytes = NULL;
 	size_t len = 0;
 
@@ -111,7 +121,7 @@ static bool fd_write_all(int fd, struct span content)
 static bool folder_sync_of(const char *path, struct error *err)
 {
 	char *folder = path_folder(path);
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = fd_open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	/* Some network file systems cannot sync a folder and say EINVAL. */
 	bool is_fine = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
 

@@ -8,6 +8,9 @@
 /* The whole file; the caller frees *out. A larger one is `file_too_large`, a FIFO or device `not_a_file`. */
 bool file_read(const char *path, size_t limit, char **out, size_t *out_len, struct error *err);
 
+/* open(2), begun again when a signal comes between; a new file gets mode 0600. */
+int fd_open(const char *path, int flags);
+
 /* Written beside, synced, renamed over: readers see the old or the new one. Mode 0600. */
 bool file_replace(const char *path, struct span content, struct error *err);
 

@@ -34,7 +34,7 @@ void log_file_open(struct log_file *file)
 	if (!file->folder || (mkdir(file->folder, 0700) != 0 && errno != EEXIST))
 		return;
 	path = file_name(file, 0);
-	file->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	file->fd = fd_open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW);
 	file->size = file->fd >= 0 && fstat(file->fd, &info) == 0 ? (uint64_t)info.st_size : 0;
 	free(path);
 }
@@ -126,7 +126,7 @@ void log_file_tick(struct log_file *file)
 
 static ssize_t read_tail(const char *path, size_t most, char *out, off_t *out_from)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = fd_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct stat info;
 	ssize_t got = -1;
 

@@ -8,7 +8,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define EXIT_OUT_OF_MEMORY 70
+static void (*when_exhausted)(void);
+
+void memory_when_exhausted(void (*act)(void))
+{
+	when_exhausted = act;
+}
 
 static void *memory_check(void *piece)
 {
@@ -18,8 +23,11 @@ static void *memory_check(void *piece)
 		return piece;
 	/* Nothing may allocate here; when even the message is lost there is
 	 * nobody left to tell. */
-	if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
-		_exit(EXIT_OUT_OF_MEMORY);
+	ssize_t ignored = write(STDERR_FILENO, message, sizeof(message) - 1);
+
+	(void)ignored;
+	if (when_exhausted)
+		when_exhausted();
 	_exit(EXIT_OUT_OF_MEMORY);
 }
 

@@ -1,5 +1,6 @@
 /* Has the engine of a home ended? Its lock says so: it is the last thing that an engine lets go. */
 #include "base/clock.h"
+#include "base/file.h"
 #include "control/control.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ static long lock_pid(int fd)
 
 long engine_pid(const struct home *home)
 {
-	int fd = open(home->lock, O_RDONLY | O_CLOEXEC);
+	int fd = fd_open(home->lock, O_RDONLY | O_CLOEXEC);
 	long pid = fd < 0 ? 0 : lock_pid(fd);
 
 	if (fd >= 0)
@@ -35,7 +36,7 @@ long engine_pid(const struct home *home)
 /* A shared lock for an instant: a new engine that meets it tries again. */
 static bool has_ended(const struct home *home, long pid)
 {
-	int fd = open(home->lock, O_RDONLY | O_CLOEXEC);
+	int fd = fd_open(home->lock, O_RDONLY | O_CLOEXEC);
 	bool is_over = fd < 0 || lock_pid(fd) != pid || flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 
 	if (fd >= 0)

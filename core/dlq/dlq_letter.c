@@ -185,7 +185,7 @@ static bool big_bytes(const char *folder, const char *name, uint64_t size, bool 
                       void *context, struct error *err)
 {
 	char *path = path_join(folder, name);
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = fd_open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	bool is_fine;
 
 	if (fd < 0 && errno == ENOENT)

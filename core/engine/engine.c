@@ -29,7 +29,7 @@ static bool take_lock(struct engine *engine, struct error *err)
 	char pid[32];
 	int length = snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
 
-	engine->lock_fd = open(engine->home->lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	engine->lock_fd = fd_open(engine->home->lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW);
 	if (engine->lock_fd < 0)
 		return fail_errno(err, errno, "cannot open '%s'", engine->home->lock);
 	if (flock(engine->lock_fd, LOCK_EX | LOCK_NB) != 0)
@@ -68,6 +68,8 @@ static bool watch_signals(struct engine *engine, struct error *err)
 
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
+	/* A file that may grow no more (ulimit -f) is an error of the write, and waited for like others. */
+	signal(SIGXFSZ, SIG_IGN);
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
@@ -96,6 +98,7 @@ bool engine_open(struct engine *engine, const struct home *home, struct error *e
 	engine->ticked_ms = engine->started_ms - engine->started_ms % TICK_MS - TICK_MS / 2;
 	events_open(engine);
 	shown_open(engine);
+	again_open(engine);
 	if (home_make(home, err) && take_lock(engine, err) && access_open(engine, err) && listen_socket(engine, err) &&
 	    access_share(engine, err) && watch_signals(engine, err)) {
 		secrets_open(engine);
@@ -120,6 +123,7 @@ bool engine_close(struct engine *engine)
 		unlink(engine->home->socket);
 	close_fd(engine->listen_fd);
 	engine->listen_fd = -1;
+	again_end(engine);
 	jobs_close(engine);
 	if (!server_close_all(engine))
 		return false;
@@ -132,6 +136,7 @@ bool engine_close(struct engine *engine)
 	close_fd(engine->wake_fd);
 	close_fd(engine->lock_fd);
 	jobs_free(engine);
+	again_close(engine);
 	access_close(engine);
 	events_close(engine);
 	pthread_cond_destroy(&engine->job_ended);
@@ -197,7 +202,7 @@ static bool loop_ends(struct engine *engine, atomic_bool *is_done)
 	int64_t now_ms = clock_mono_ms();
 	int jobs = running_jobs(engine);
 
-	if (jobs || engine->session_count)
+	if (jobs || engine->session_count || jobs_hope(engine))
 		engine->idle_since_ms = now_ms;
 	if (home_is_gone(engine, now_ms))
 		engine_stop(engine);

@@ -80,6 +80,7 @@ struct taken_name;
 
 struct journal;
 struct shown;
+struct again;
 struct log;
 struct replay_view;
 struct replay_wish;
@@ -102,6 +103,7 @@ struct engine {
 	atomic_uint acts;           /* acts of any kind */
 	struct shown *shown;        /* its thread (shown.c) */
 	struct secrets *secrets;    /* the vault (run_secret.c); any thread's */
+	struct again *again;        /* jobs that broke, and may go on by themselves (job_again.c) */
 	int64_t ticked_ms, started_ms;
 	struct settings settings;                /* config.json, as it was when the engine started */
 	struct option_problems setting_warnings;
@@ -294,6 +296,11 @@ void jobs_close(struct engine *engine);
 void jobs_free(struct engine *engine);
 /* Starts what ran when the last engine ended, in a thread of its own. */
 void jobs_restore(struct engine *engine);
+/* Jobs that broke and go on when the cause is gone (job_again.c): is there one? After again_end none begins any more. */
+void again_open(struct engine *engine);
+bool jobs_hope(struct engine *engine);
+void again_end(struct engine *engine);
+void again_close(struct engine *engine);
 
 /* What state a job is in: its threads' word while it runs, else what its store has kept. */
 struct job_standing {

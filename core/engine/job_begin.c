@@ -280,6 +280,7 @@ static void tell_refused(struct engine *engine, const char *name, const struct e
 	job_tell_refused(engine, name, why);
 	job_keep_state(engine->home, name, STATE_NEEDS_YOU, why->code, why->message, &ignored);
 	job_let_name(engine, name);
+	job_hope(engine, name, why->code, false);
 }
 
 /* What the last engine was running, by the word of each job's store. */
@@ -296,7 +297,8 @@ static void *restore_main(void *context)
 		struct job_options *options;
 		struct error err = { 0 };
 
-		job_kept_standing(engine->home, json_string_value(name), &standing);
+		if (!job_kept_standing(engine->home, json_string_value(name), &standing))
+			job_hope(engine, json_string_value(name), standing.code, true);
 		if (standing.state != STATE_OK || atomic_load(&engine->is_stopping))
 			continue;
 		options = job_load(engine->home, json_string_value(name), NULL, 0, &err);

@@ -118,21 +118,28 @@ static enum job_state state_named(const char *name)
 	return STATE_STOPPED;
 }
 
-void job_kept_standing(const struct home *home, const char *name, struct job_standing *out)
+bool job_kept_standing(const struct home *home, const char *name, struct job_standing *out)
 {
 	char state[32] = "stopped";
-	struct error ignored = { 0 };
+	struct error failure = { 0 };
 	struct job_paths paths;
 	struct dlq *dlq = NULL;
+	bool is_known;
 
 	job_paths_make(&paths, home, name);
-	if (access(paths.store, F_OK) == 0)
-		dlq = dlq_open(paths.store, DLQ_READ, &ignored);
+	/* No store: the job has never run. */
+	is_known = access(paths.store, F_OK) != 0 || (dlq = dlq_open(paths.store, DLQ_READ, &failure)) != NULL;
 	job_paths_clear(&paths);
-	if (dlq && !dlq_job_state(dlq, state, out->code, out->sentence, &ignored))
-		snprintf(state, sizeof(state), "stopped");
+	is_known = is_known && (!dlq || dlq_job_state(dlq, state, out->code, out->sentence, &failure));
 	dlq_close(dlq);
-	out->state = state_named(state);
+	if (is_known) {
+		out->state = state_named(state);
+		return true;
+	}
+	out->state = STATE_STOPPED;
+	snprintf(out->code, sizeof(out->code), "%s", failure.code);
+	out->sentence[0] = '\0';
+	return false;
 }
 
 enum job_state job_running_state(const struct job *job, const struct progress_view *view)

@@ -10,6 +10,7 @@
 struct taken_name {
 	struct taken_name *next;
 	bool is_taken, is_deleted;
+	bool is_looked_at;
 	int holders;
 	char name[JOB_NAME_MAX + 1];
 };
@@ -41,7 +42,7 @@ static void drop_locked(struct engine *engine, const char *name)
 	struct taken_name **at = find_locked(engine, name);
 	struct taken_name *taken = *at;
 
-	if (!taken || taken->is_taken || taken->holders)
+	if (!taken || taken->is_taken || taken->is_looked_at || taken->holders)
 		return;
 	*at = taken->next;
 	free(taken);
@@ -71,11 +72,45 @@ static void wait_for_holders_locked(struct engine *engine, const char *name)
 	}
 }
 
+/* Files are opened and closed, no more. */
+static void wait_for_look_locked(struct engine *engine, const char *name)
+{
+	for (;;) {
+		const struct taken_name *taken = *find_locked(engine, name);
+
+		if (!taken || !taken->is_looked_at)
+			return;
+		pthread_cond_wait(&engine->job_ended, &engine->lock);
+	}
+}
+
+bool job_look_name(struct engine *engine, const char *name, struct error *err)
+{
+	bool is_free;
+
+	pthread_mutex_lock(&engine->lock);
+	is_free = is_free_locked(engine, name, err);
+	if (is_free)
+		find_or_make_locked(engine, name)->is_looked_at = true;
+	pthread_mutex_unlock(&engine->lock);
+	return is_free;
+}
+
+void job_let_look(struct engine *engine, const char *name)
+{
+	pthread_mutex_lock(&engine->lock);
+	(*find_locked(engine, name))->is_looked_at = false;
+	drop_locked(engine, name);
+	pthread_cond_broadcast(&engine->job_ended);
+	pthread_mutex_unlock(&engine->lock);
+}
+
 bool job_take_name(struct engine *engine, const char *name, bool deletes, struct error *err)
 {
 	bool is_free;
 
 	pthread_mutex_lock(&engine->lock);
+	wait_for_look_locked(engine, name);
 	if (deletes)
 		wait_for_holders_locked(engine, name);
 	is_free = is_free_locked(engine, name, err);

@@ -15,7 +15,18 @@ void *job_main(void *context);
 /* The name is given back in one step with whatever else is done under engine->lock. */
 void job_give_name_locked(struct engine *engine, const char *name);
 
-/* What the job's store has kept of its state. */
-void job_kept_standing(const struct home *home, const char *name, struct job_standing *out);
+/* A moment in which nobody begins or deletes the job: they wait for it (job_names.c). False: it runs, or is just being
+ * begun or deleted. */
+bool job_look_name(struct engine *engine, const char *name, struct error *err);
+void job_let_look(struct engine *engine, const char *name);
+
+/* The job broke and was not stopped: it is looked at from time to time, and begun when the cause is gone (job_again.c).
+ * `is_unread`: when the engine started its store could not tell whether it ran. Given up when somebody stops, begins or
+ * deletes it. */
+void job_hope(struct engine *engine, const char *name, const char *code, bool is_unread);
+void job_give_up(struct engine *engine, const char *name);
+
+/* What the job's store has kept of its state; false: it cannot be read now, out->code says why. */
+bool job_kept_standing(const struct home *home, const char *name, struct job_standing *out);
 
 #endif

@@ -137,6 +137,8 @@ static void finish(struct job *job)
 	progress_look(job->progress, &view);
 	job->has_run = view.state != STATE_STOPPED;
 	keep_end(job);
+	if (job->failure.kind != ERROR_NONE && job->run.is_kept && atomic_load(&job->wish) == RUN_ON)
+		job_hope(job->engine, job->options->name, job->failure.code, false);
 	if (!job->run.is_replay)
 		job_tell_end(job);
 	progress_set_state(job->progress, job->failure.kind != ERROR_NONE ? STATE_NEEDS_YOU : STATE_STOPPED,

@@ -2,6 +2,7 @@
 #include "engine/journal_private.h"
 
 #include "base/clean.h"
+#include "base/file.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/engine.h"
@@ -39,7 +40,7 @@ void journal_close(struct journal *journal)
 /* A new file takes the old one's number, so that somebody who syncs meanwhile has a file of ours in any case. */
 static bool open_locked(struct journal *journal, struct error *err)
 {
-	int fd = open(journal->path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = fd_open(journal->path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW);
 	struct stat info;
 	char last = '\n';
 
@@ -161,6 +162,7 @@ static const struct event_row {
 	enum log_level level;
 } event_rows[] = {
 	{ "job_needs_you", "system", LEVEL_ERROR },    { "job_waiting", "system", LEVEL_WARN },
+	{ "out_of_memory", "system", LEVEL_ERROR },
 	{ "engine_was_killed", "system", LEVEL_WARN }, { "dlq_group", "system", LEVEL_WARN },
 	{ "schema_changed", "source", LEVEL_INFO },    { "replica_lost", "system", LEVEL_ERROR },
 };

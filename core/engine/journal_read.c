@@ -2,6 +2,7 @@
 #include "engine/journal_private.h"
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/clock.h"
 
 #include <errno.h>
@@ -171,7 +172,7 @@ static json_t *oldest_first(const json_t *newest_first)
 json_t *journal_read(struct journal *journal, const struct journal_filter *filter, struct error *err)
 {
 	struct reading reading = { .filter = filter, .found = json_array(), .ended = json_object() };
-	int fd = open(journal->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = fd_open(journal->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct stat info;
 	json_t *list = NULL;
 	bool is_fine = true;

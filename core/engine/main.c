@@ -10,6 +10,7 @@
 #include "bench/bench.h"
 #include "control/control.h"
 #include "engine/engine.h"
+#include "engine/exhausted.h"
 #include "engine/live_line_private.h"
 #include "engine/version.h"
 
@@ -304,14 +305,31 @@ static int serve_command(int argc, char **argv)
 	return status;
 }
 
+/* A file of ours must not get the number of a stream that somebody closed: what is written to it would go there. A stream
+ * that was closed takes and gives nothing. */
+static void hold_streams(void)
+{
+	static const int ways[] = { O_WRONLY, O_RDONLY, O_RDONLY };
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", ways[fd]) != fd)
+			_exit(error_policies[ERROR_BUG].exit_status);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 
+	hold_streams();
+	json_set_alloc_funcs(memory_alloc, free);
+
 	/* Only the characters' encoding comes from the locale: numbers and times never do. */
 	setlocale(LC_CTYPE, "");
-	if (strcmp(what, "--serve") == 0)
+	if (strcmp(what, "--serve") == 0) {
+		exhausted_prepare(argv);
 		return serve_command(argc - 2, argv + 2);
+	}
 	if (strcmp(what, "--run") == 0)
 		return run_command_line(COMMAND_run, argc - 2, argv + 2);
 	if (strcmp(what, "--bench") == 0)

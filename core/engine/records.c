@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "build_info.h"
 #include "engine/engine.h"
+#include "engine/exhausted.h"
 #include "engine/journal.h"
 
 #include <pwd.h>
@@ -75,10 +76,10 @@ static void tell_killed(struct engine *engine)
 	char sentence[160];
 
 	if (code && time && strcmp(code, "engine_started") == 0) {
-		snprintf(sentence, sizeof(sentence),
-		         "the engine that started at %.19sZ ended without a word: killed, or the machine went down",
-		         time);
-		journal_event(engine, NULL, NULL, "engine_was_killed", sentence);
+		snprintf(sentence, sizeof(sentence), "the engine that started at %.19sZ %s", time,
+		         exhausted_times() ? "ran out of memory and begins again"
+		                           : "ended without a word: killed, or the machine went down");
+		journal_event(engine, NULL, NULL, exhausted_times() ? "out_of_memory" : "engine_was_killed", sentence);
 	}
 	json_decref(lines);
 }

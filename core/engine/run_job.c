@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "dlq/dlq.h"
 #include "engine/commands_private.h"
+#include "engine/job_private.h"
 #include "engine/journal.h"
 #include "engine/result_private.h"
 #include "pipeline/pipeline.h"
@@ -264,6 +265,8 @@ bool run_job_delete(struct call *call, struct error *err)
 	is_fine = take_name(call, options->name, err);
 	if (is_fine) {
 		is_fine = delete_job(call, options, err);
+		if (is_fine)
+			job_give_up(call->engine, options->name);
 		job_give_name(call->engine, options->name);
 	}
 	if (is_fine)

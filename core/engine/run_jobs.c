@@ -53,6 +53,8 @@ static bool mark_stopped(struct call *call, const char *name, struct error *err)
 {
 	bool is_fine;
 
+	/* First, so that it ends also where that cannot be written down. */
+	job_give_up(call->engine, name);
 	if (!job_hold_registered(call->engine, name, err))
 		return false;
 	is_fine = job_keep_state(call->engine->home, name, STATE_STOPPED, "", "", err);

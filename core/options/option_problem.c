@@ -169,6 +169,24 @@ bool option_problem_json(const struct option_problem *problem, const char *path,
 	return !out->is_full;
 }
 
+/* Most are mistakes in the file; some are about reading it. */
+static enum error_kind kind_of(const char *code)
+{
+	static const struct {
+		const char *code;
+		enum error_kind kind;
+	} rows[] = {
+		{ "no_permission", ERROR_ACCESS },     { "io_error", ERROR_TRANSIENT },
+		{ "no_descriptors", ERROR_TRANSIENT }, { "out_of_memory", ERROR_TRANSIENT },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (strcmp(rows[i].code, code) == 0)
+			return rows[i].kind;
+	}
+	return ERROR_CONFIG;
+}
+
 bool option_problems_error(const struct option_problems *problems, const char *path, struct error *err)
 {
 	OWNED(text) line = text_new(4096);
@@ -181,7 +199,7 @@ bool option_problems_error(const struct option_problems *problems, const char *p
 			first = &problems->items[i];
 	if (!first)
 		return fail(err, ERROR_BUG, "bad_parameter", "the job file was refused without a reason");
-	kind = strcmp(first->code, "no_permission") == 0 ? ERROR_ACCESS : ERROR_CONFIG;
+	kind = kind_of(first->code);
 	option_problem_line(first, path, line);
 	if (more)
 		return fail(err, kind, first->code, "%.440s (and %zu more problem%s)", line->at, more, more > 1 ? "s" : "");

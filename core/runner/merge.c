@@ -210,7 +210,7 @@ static void tell_lost(void *context, struct span table, const char *sentence)
 		setup->on_event(setup->context, name->at, "replica_lost", words->at);
 }
 
-static struct merger *open_merger(struct merge_thread *merge, struct sink_setup *setup, struct arena *arena,
+static struct merger *try_to_open(struct merge_thread *merge, struct sink_setup *setup, struct arena *arena,
                                   struct error *err)
 {
 	struct job_paths paths;
@@ -226,6 +226,28 @@ static struct merger *open_merger(struct merge_thread *merge, struct sink_setup 
 	return merger_open(setup, err);
 }
 
+/* NULL: it does not pass, and is said; or the wish is to leave. */
+static struct merger *open_with_patience(struct merge_thread *merge, struct sink_setup *setup, struct arena *arena)
+{
+	struct patience patience = { .setup = merge->setup, .thread = THREAD_MERGER };
+	struct error failure = { 0 };
+	struct merger *merger;
+
+	while (!(merger = try_to_open(merge, setup, arena, &failure))) {
+		dlq_close(merge->dlq);
+		merge->dlq = NULL;
+		if (run_should_leave(merge->setup))
+			return NULL;
+		if (!patience_wait(&patience, &failure)) {
+			set_failed(merge, &failure);
+			return NULL;
+		}
+		failure = (struct error){ 0 };
+	}
+	patience_over(&patience);
+	return merger;
+}
+
 static void *merge_main(void *context)
 {
 	struct merge_thread *merge = context;
@@ -234,17 +256,14 @@ static void *merge_main(void *context)
 		.warehouse = merge->setup->home->warehouse,
 		.cache_bytes = merge->setup->options->local_cache_bytes / 2,
 	};
-	struct error failure = { 0 };
 	struct arena *arena;
 	struct merger *merger;
 
 	if (!wait_for_beginning(merge))
 		return NULL;
 	arena = arena_new(4096);
-	merger = open_merger(merge, &setup, arena, &failure);
+	merger = open_with_patience(merge, &setup, arena);
 	if (!merger) {
-		set_failed(merge, &failure);
-		dlq_close(merge->dlq);
 		arena_free(arena);
 		return NULL;
 	}

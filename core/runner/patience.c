@@ -21,12 +21,18 @@ void run_say(const struct run_setup *setup, enum job_state state, const char *co
 	tell(setup);
 }
 
-/* In short pieces, so that a stop is seen. */
-static void sleep_patiently(const struct run_setup *setup, int64_t wait_ms)
+/* A reader has nothing in hand: it need not wait when no more is wanted of it. */
+static bool is_cut_short(const struct patience *patience)
 {
-	int64_t until_ms = clock_mono_ms() + wait_ms;
+	return patience->thread == THREAD_READER ? run_should_end(patience->setup) : run_should_leave(patience->setup);
+}
 
-	while (clock_mono_ms() < until_ms && !run_should_leave(setup))
+/* In short pieces, so that a wish is seen. */
+static void sleep_patiently(const struct patience *patience)
+{
+	int64_t until_ms = clock_mono_ms() + patience->wait_ms;
+
+	while (clock_mono_ms() < until_ms && !is_cut_short(patience))
 		clock_sleep_ms(WISH_LOOK_MS);
 }
 
@@ -42,7 +48,7 @@ bool patience_wait(struct patience *patience, const struct error *failure)
 	progress_wait(patience->setup->progress, patience->thread, failure->code, failure->message, patience->wait_ms);
 	if (is_first)
 		tell(patience->setup);
-	sleep_patiently(patience->setup, patience->wait_ms);
+	sleep_patiently(patience);
 	return true;
 }
 

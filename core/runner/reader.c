@@ -33,6 +33,21 @@ static uint64_t body_bytes(const struct batch *batch)
 	return bytes;
 }
 
+/* One try a round: in between the reader looks at what is wished. The source gives again what it could not give. */
+static void fill_with_patience(struct local *local, struct batch *batch, int64_t until_ms)
+{
+	struct error failure = { 0 };
+
+	if (pipeline_fill(local->pipeline, batch, until_ms, &failure)) {
+		patience_over(&local->patience);
+		return;
+	}
+	if (!batch->is_last && patience_wait(&local->patience, &failure))
+		return;
+	local->reader_failed = true;
+	local->reader_error = failure;
+}
+
 static void read_source(struct local *local, struct batch *batch, uint64_t *messages)
 {
 	int64_t until_ms = letters_wait_until_ms(local->letters, clock_mono_ms() + local->idle_wait_ms);
@@ -41,8 +56,7 @@ static void read_source(struct local *local, struct batch *batch, uint64_t *mess
 		clock_sleep_ms(LETTERS_LOOK_MS);
 		return;
 	}
-	if (!pipeline_fill(local->pipeline, batch, until_ms, &local->reader_error))
-		local->reader_failed = true;
+	fill_with_patience(local, batch, until_ms);
 	*messages += batch->message_count;
 	if (batch->message_count)
 		local->idle_since_ms = 0;
@@ -129,6 +143,7 @@ void *reader_main(void *context)
 
 	local->idle_wait_ms = IDLE_WAIT_MS;
 	local->idle_since_ms = 0;
+	local->patience = (struct patience){ .setup = local->setup, .thread = THREAD_READER };
 	while (mailbox_take(local->empty, &batch, -1) == MAIL_TAKEN && read_batch(local, batch, &messages))
 		keep_pace(local, begun_ms, messages);
 	letters_free(local->letters);

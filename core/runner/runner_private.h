@@ -10,6 +10,13 @@
 
 struct mailbox;
 
+/* Patience (patience.c), one for each piece of work. */
+struct patience {
+	const struct run_setup *setup;
+	enum job_thread thread;     /* whose word says it */
+	int64_t wait_ms;            /* 0: nothing is waited for */
+};
+
 /* A job that runs: what its threads share. Batches go round between the two mailboxes; the rest is one thread's each. */
 struct local {
 	const struct run_setup *setup;
@@ -20,6 +27,7 @@ struct local {
 	uint64_t told_lost;         /* the merger's, and kept while the job rests */
 	pthread_t reader;
 	struct letters *letters;    /* the reader's */
+	struct patience patience;   /* the reader's, with its source */
 	int64_t idle_wait_ms;       /* the reader's: of the next pull */
 	int64_t idle_since_ms;      /* the reader's: nothing was read since; 0: something was */
 	int64_t rest_after_ms;      /* so long idle, the job rests */
@@ -57,14 +65,8 @@ void run_rest(const struct run_setup *setup, struct source *source);
 bool run_is_asked_to_replay(const struct run_setup *setup);
 
 /*
- * Patience (patience.c), one for each piece of work.
+ * What a job says, and patience (patience.c).
  */
-struct patience {
-	const struct run_setup *setup;
-	enum job_thread thread;     /* whose word says it */
-	int64_t wait_ms;            /* 0: nothing is waited for */
-};
-
 void run_say(const struct run_setup *setup, enum job_state state, const char *code, const char *sentence);
 /* Sleeps before the next try, shorter if the wish is to leave. False: this failure does not pass. */
 bool patience_wait(struct patience *patience, const struct error *failure);

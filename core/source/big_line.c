@@ -38,7 +38,7 @@ struct big_line *big_line_open(const char *folder, struct error *err)
 	big->folder = memory_string(folder);
 	big->path = path_join(folder, UNFINISHED);
 	crypto_hash_sha256_init(&big->hash);
-	big->fd = open(big->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	big->fd = fd_open(big->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW);
 	if (big->fd >= 0)
 		return big;
 	fail_errno(err, errno, "cannot make '%s' for a line that is too long", big->path);
@@ -75,7 +75,7 @@ bool big_line_add(struct big_line *big, struct span piece, struct error *err)
 
 static bool sync_folder(const char *folder, struct error *err)
 {
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = fd_open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool is_fine = fd >= 0 && fsync(fd) == 0;
 	int error_number = errno;
 

@@ -123,10 +123,12 @@ static enum pulled pull_line(struct feed *feed, struct batch *into, int64_t unti
 	}
 }
 
-static enum pulled take_failure(struct feed *feed, struct error *err)
+/* One that stays says that this was the last batch: it need not be waited for. */
+static enum pulled take_failure(struct feed *feed, struct batch *into, struct error *err)
 {
 	if (err)
 		*err = feed->failure;
+	into->is_last = feed->is_lost;
 	if (!feed->is_lost)
 		feed->failure = (struct error){ 0 };
 	return PULLED_FAILED;
@@ -140,13 +142,13 @@ static enum pulled feed_pull(struct source *source, struct batch *into, int64_t 
 	/* Between two batches there must be a mark: the unpulled bytes would leave with the first one. */
 	assert(!feed->window.arena || feed->window.arena == into->arena);
 	if (feed->failure.kind)
-		return take_failure(feed, err);
+		return take_failure(feed, into, err);
 	pulled = pull_line(feed, into, until_ms, &feed->failure);
 	if (pulled != PULLED_MESSAGE)
 		window_stash(&feed->window);
 	/* What was read before the failure is good: it leaves first. */
 	if (pulled == PULLED_FAILED)
-		return into->message_count ? PULLED_NOTHING : take_failure(feed, err);
+		return into->message_count ? PULLED_NOTHING : take_failure(feed, into, err);
 	return pulled;
 }
 

@@ -8,6 +8,7 @@
  * decide, because a feed that was copied to another disk is still the same feed.
  */
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "source/feed_private.h"
 
@@ -150,7 +151,7 @@ static bool resume(struct feed *feed, const struct stat *st, const struct source
 static bool open_path(struct feed *feed, struct error *err)
 {
 	/* O_NONBLOCK: opening a FIFO must not wait for its writer, pull does that. Ignored for files. */
-	feed->window.fd = open(feed->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	feed->window.fd = fd_open(feed->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (feed->window.fd >= 0)
 		return true;
 	if (errno == ENOENT || errno == ENOTDIR)

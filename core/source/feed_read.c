@@ -109,6 +109,13 @@ static enum feed_more follow_file(struct feed *feed, struct arena *arena, int64_
  * Streams: stdin, a FIFO
  */
 
+/* Standard input that was closed, or is not open for reading, does not come back. */
+static enum feed_more closed(struct feed *feed, struct error *err)
+{
+	fail(err, ERROR_CONFIG, "not_a_file", "cannot read feed '%s': it is not open for reading", feed->path);
+	return FEED_FAILED;
+}
+
 static size_t stream_available(const struct feed *feed)
 {
 	int bytes = 0;
@@ -122,6 +129,8 @@ static enum feed_more read_stream(struct feed *feed, struct arena *arena, struct
 
 	if (n == 0)
 		return FEED_END;
+	if (n < 0 && errno == EBADF)
+		return closed(feed, err);
 	if (n < 0)
 		return errno == EINTR || errno == EAGAIN ? FEED_NOTHING : failed(feed, errno, err);
 	feed->read_offset += (uint64_t)n;
@@ -145,7 +154,7 @@ static enum feed_more wait_for_stream(struct feed *feed, struct arena *arena, in
 		if (ready < 0 && errno != EINTR)
 			return failed(feed, errno, err);
 		if (ready > 0 && poll_fd.revents & POLLNVAL)
-			return failed(feed, EBADF, err);
+			return closed(feed, err);
 		/* Hung up without input is read too: that is how a stream says that it has ended. */
 		if (ready > 0)
 			more = read_stream(feed, arena, err);

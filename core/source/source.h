@@ -16,7 +16,7 @@ enum pulled {
 	PULLED_MESSAGE, /* one message was added to the batch */
 	PULLED_NOTHING, /* nothing new until the time given */
 	PULLED_END,     /* there will never be more (a feed that is not followed, stdin closed) */
-	PULLED_FAILED,  /* err is set */
+	PULLED_FAILED,  /* err is set; the batch is_last if there is nothing to wait for: what failed cannot be had again */
 };
 
 struct source_setup {

@@ -5,6 +5,7 @@
 #include "store/store_private.h"
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 
 /* What an SQLite result means. A whole result goes before its low byte. */
 static const struct result_meaning {
@@ -20,7 +22,6 @@ static const struct result_meaning {
 	const char *code;
 } meanings[] = {
 	{ SQLITE_IOERR_SHORT_READ, ERROR_BUG, "state_damaged" },
-	{ SQLITE_IOERR_CORRUPTFS, ERROR_BUG, "state_damaged" },
 	{ SQLITE_IOERR_DATA, ERROR_BUG, "state_damaged" },
 	{ SQLITE_CANTOPEN_SYMLINK, ERROR_ACCESS, "no_permission" },
 	{ SQLITE_FULL, ERROR_TRANSIENT, "disk_full" },
@@ -31,6 +32,8 @@ static const struct result_meaning {
 	{ SQLITE_READONLY, ERROR_ACCESS, "no_permission" },
 	{ SQLITE_PERM, ERROR_ACCESS, "no_permission" },
 	{ SQLITE_AUTH, ERROR_ACCESS, "no_permission" },
+	{ SQLITE_NOMEM, ERROR_TRANSIENT, "out_of_memory" },
+	{ SQLITE_IOERR_NOMEM, ERROR_TRANSIENT, "out_of_memory" },
 	{ SQLITE_CANTOPEN, ERROR_TRANSIENT, "io_error" },
 	{ SQLITE_IOERR, ERROR_TRANSIENT, "io_error" },
 };
@@ -48,15 +51,55 @@ static const struct result_meaning *meaning_find(int result)
 /* SQLite folds many causes into "cannot open" and "I/O error"; errno tells them apart. */
 static bool is_system_failure(int result)
 {
-	return result != SQLITE_IOERR_SHORT_READ && result != SQLITE_IOERR_CORRUPTFS && result != SQLITE_IOERR_DATA &&
-	       result != SQLITE_CANTOPEN_SYMLINK &&
+	return result != SQLITE_IOERR_SHORT_READ && result != SQLITE_IOERR_DATA &&
+	       result != SQLITE_CANTOPEN_SYMLINK && result != SQLITE_IOERR_NOMEM &&
 	       ((result & 0xff) == SQLITE_CANTOPEN || (result & 0xff) == SQLITE_IOERR);
+}
+
+/* A log that cannot be made for want of room is opened once more to be read: then there is none. */
+static bool is_full(const struct store *store)
+{
+	struct statvfs disk;
+	char *folder = path_folder(store->path);
+	bool is_known = statvfs(folder, &disk) == 0;
+
+	free(folder);
+	return is_known && (disk.f_bavail == 0 || (disk.f_files && disk.f_favail == 0));
+}
+
+static int last_errno(sqlite3_file *file)
+{
+	int number = 0;
+
+	if (!file || !file->pMethods || file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number) != SQLITE_OK)
+		return 0;
+	return number;
+}
+
+/* A disk that cannot give a page (EIO) makes SQLite say that the file is malformed. That passes, and damage does not: what
+ * the system said of the file and its log decides. Once said it stays with the connection; then a file that is damaged too
+ * is waited for until that is closed. */
+static int unread_errno(struct store *store, int result)
+{
+	static const int files[] = { SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER };
+	int number = 0;
+
+	if ((result & 0xff) != SQLITE_CORRUPT)
+		return 0;
+	for (size_t i = 0; !number && i < sizeof(files) / sizeof(files[0]); i++) {
+		sqlite3_file *file = NULL;
+
+		if (sqlite3_file_control(store->db, "main", files[i], &file) == SQLITE_OK)
+			number = last_errno(file);
+	}
+	return number == EIO || number == ENXIO ? number : 0;
 }
 
 bool store_fail(struct store *store, struct error *err, const char *format, ...)
 {
 	int result = sqlite3_extended_errcode(store->db);
 	int system_error = sqlite3_system_errno(store->db);
+	int unread = unread_errno(store, result);
 	const struct result_meaning *meaning = meaning_find(result);
 	char what[256];
 	va_list args;
@@ -64,6 +107,10 @@ bool store_fail(struct store *store, struct error *err, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
+	if (unread)
+		return fail_errno(err, unread, "%s: %s '%s'", what, store->kind->what, store->path);
+	if (is_system_failure(result) && (!system_error || system_error == ENOENT) && is_full(store))
+		system_error = ENOSPC;
 	if (is_system_failure(result) && system_error)
 		return fail_errno(err, system_error, "%s: %s '%s'", what, store->kind->what, store->path);
 	return fail(err, meaning->kind, meaning->code, "%s: %s '%s': %s", what, store->kind->what, store->path,

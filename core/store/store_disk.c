@@ -1,11 +1,10 @@
 /*
  * A disk that fails where a test wants it to: a layer over SQLite's own, in
  * builds with WEIR_TEST_SWITCHES only. WEIR_DISK=HOW:N[:TIMES] in the environment
- * fails the N-th write, sync or truncation of this process (all files together)
- * and, with TIMES, as many in all; 0 is from then on. The rows of `faults` are
- * what HOW may be. WEIR_DISK_TRACE=FILE gets a line when the fault is met first.
- *
- * Shared memory and locks are not part of it: they are no promise of the disk.
+ * fails the N-th of the operations that HOW is about (all files of this process
+ * together) and, with TIMES, as many in all; 0 is from then on. The rows of
+ * `faults` are what HOW may be. WEIR_DISK_TRACE=FILE gets a line when the fault is
+ * met first.
  */
 #include "store/store_private.h"
 
@@ -20,19 +19,28 @@
 #include <string.h>
 #include <unistd.h>
 
+enum operation { OF_WRITE = 1, OF_SYNC = 2, OF_TRUNCATE = 4, OF_OPEN = 8, OF_READ = 16, OF_LOCK = 32, OF_SHARE = 64 };
+#define OF_CHANGE (OF_WRITE | OF_SYNC | OF_TRUNCATE)
+
 /* What a system call of that kind gives SQLite when it fails; 0: the operation's own I/O error. */
 static const struct fault {
 	const char *name;
+	unsigned operations;
 	int result;
 	int system_error;
-	bool writes_half;  /* of a write; a sync or a truncation does nothing */
+	bool writes_half;  /* of a write; all else does nothing */
 	bool kills;
 } faults[] = {
-	{ "io", 0, EIO, false, false },
-	{ "full", SQLITE_FULL, ENOSPC, false, false },
-	{ "half", 0, EIO, true, false },
-	{ "half_full", SQLITE_FULL, ENOSPC, true, false },
-	{ "torn", 0, EIO, true, true },
+	{ "io", OF_CHANGE, 0, EIO, false, false },
+	{ "full", OF_CHANGE, SQLITE_FULL, ENOSPC, false, false },
+	{ "half", OF_CHANGE, 0, EIO, true, false },
+	{ "half_full", OF_CHANGE, SQLITE_FULL, ENOSPC, true, false },
+	{ "torn", OF_CHANGE, 0, EIO, true, true },
+	{ "sync", OF_SYNC, 0, EIO, false, false },
+	{ "open", OF_OPEN, 0, EIO, false, false },
+	{ "read", OF_READ, 0, EIO, false, false },
+	{ "lock", OF_LOCK, 0, EIO, false, false },
+	{ "share", OF_SHARE, 0, EIO, false, false },
 };
 
 struct disk_file {
@@ -77,10 +85,13 @@ static void disk_tell(const char *operation, unsigned long number)
 }
 
 /* Counts this operation; true if it is one that fails. */
-static bool disk_fails(const char *operation)
+static bool disk_fails(enum operation kind, const char *operation)
 {
-	unsigned long number = atomic_fetch_add(&disk.operations, 1) + 1;
+	unsigned long number;
 
+	if (!(disk.fault->operations & kind))
+		return false;
+	number = atomic_fetch_add(&disk.operations, 1) + 1;
 	if (number < disk.first || (disk.times && number - disk.first >= disk.times))
 		return false;
 	disk_tell(operation, number);
@@ -100,7 +111,7 @@ static int disk_write(sqlite3_file *file, const void *bytes, int count, sqlite3_
 {
 	sqlite3_file *real = real_file(file);
 
-	if (!disk_fails("write"))
+	if (!disk_fails(OF_WRITE, "write"))
 		return real->pMethods->xWrite(real, bytes, count, at);
 	if (disk.fault->writes_half)
 		real->pMethods->xWrite(real, bytes, count / 2, at);
@@ -111,7 +122,7 @@ static int disk_sync(sqlite3_file *file, int flags)
 {
 	sqlite3_file *real = real_file(file);
 
-	if (!disk_fails("sync"))
+	if (!disk_fails(OF_SYNC, "sync"))
 		return real->pMethods->xSync(real, flags);
 	return disk_failure(SQLITE_IOERR_FSYNC);
 }
@@ -120,7 +131,7 @@ static int disk_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
 	sqlite3_file *real = real_file(file);
 
-	if (!disk_fails("truncate"))
+	if (!disk_fails(OF_TRUNCATE, "truncate"))
 		return real->pMethods->xTruncate(real, size);
 	return disk_failure(SQLITE_IOERR_TRUNCATE);
 }
@@ -136,6 +147,8 @@ static int disk_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 a
 {
 	sqlite3_file *real = real_file(file);
 
+	if (disk_fails(OF_READ, "read"))
+		return disk_failure(SQLITE_IOERR_READ);
 	return real->pMethods->xRead(real, bytes, count, at);
 }
 
@@ -150,6 +163,8 @@ static int disk_lock(sqlite3_file *file, int level)
 {
 	sqlite3_file *real = real_file(file);
 
+	if (disk_fails(OF_LOCK, "lock"))
+		return disk_failure(SQLITE_IOERR_LOCK);
 	return real->pMethods->xLock(real, level);
 }
 
@@ -193,6 +208,8 @@ static int disk_shm_map(sqlite3_file *file, int page, int size, int extends, voi
 {
 	sqlite3_file *real = real_file(file);
 
+	if (disk_fails(OF_SHARE, "share"))
+		return disk_failure(SQLITE_IOERR_SHMMAP);
 	return real->pMethods->xShmMap ? real->pMethods->xShmMap(real, page, size, extends, out) : SQLITE_IOERR_SHMMAP;
 }
 
@@ -200,6 +217,9 @@ static int disk_shm_lock(sqlite3_file *file, int at, int count, int flags)
 {
 	sqlite3_file *real = real_file(file);
 
+	/* Giving back cannot fail: it would leave a lock that nobody knows of. */
+	if (flags & SQLITE_SHM_LOCK && disk_fails(OF_LOCK, "lock"))
+		return disk_failure(SQLITE_IOERR_SHMLOCK);
 	return real->pMethods->xShmLock(real, at, count, flags);
 }
 
@@ -230,6 +250,9 @@ static int disk_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *file
 	(void)vfs;
 	mine->real = (sqlite3_file *)(mine + 1);
 	mine->real->pMethods = NULL;
+	file->pMethods = NULL;
+	if (disk_fails(OF_OPEN, "open"))
+		return disk_failure(SQLITE_CANTOPEN);
 
 	int result = disk.real->xOpen(disk.real, name, mine->real, flags, out_flags);
 

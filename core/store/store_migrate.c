@@ -31,7 +31,7 @@ static bool apply_step(struct store *store, int32_t version, struct error *err)
 static bool folder_sync(const char *path, struct error *err)
 {
 	char *folder = path_folder(path);
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = fd_open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool is_synced = fd >= 0 && !fsync(fd);
 
 	if (!is_synced)
@@ -49,7 +49,7 @@ static bool copy_prepare(const char *copy, struct error *err)
 
 	if (unlink(copy) && errno != ENOENT)
 		return fail_errno(err, errno, "replacing '%s'", copy);
-	fd = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = fd_open(copy, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return fail_errno(err, errno, "making '%s'", copy);
 	close(fd);

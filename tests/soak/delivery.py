@@ -94,14 +94,14 @@ class Delivery:
         return ""
 
 
-def kill_when_it_waits(p, path):
+def kill_when_it_waits(p, path, reasons=REASONS):
     """The engine has its fault and says that it waits, or ends by itself; looked at until either is seen."""
     until = time.monotonic() + 120
     while p.poll() is None:
         with open(path, "rb") as f:
             said = f.read()
         if b"waiting" in said or time.monotonic() > until:
-            assert any(reason.encode() in said for reason in REASONS), said
+            assert any(reason.encode() in said for reason in reasons), said
             p.kill()
             return
         time.sleep(0.01)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""disk.py [--every K] [HOW:N:TIMES/MODE ...]: a small feed on a disk whose n-th write, sync or truncation fails.
+"""disk.py [--every K] [HOW:N:TIMES/MODE ...]: a small feed on a disk whose n-th operation fails.
 
 Each n from the first to the one that the run no longer reaches (every K-th with --every, begun at WEIR_SEED), in each way of
 core/store/store_disk.c, once, a few times and from then on. A run ends well, waits and says why, or ends with a reason; on a
@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import traceback
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(ROOT, "tests", "e2e")]
@@ -17,9 +18,11 @@ import delivery
 import weir
 
 WAYS = [(how, times) for how in ("io", "full", "half", "half_full") for times in (1, 3, 0)] + [("torn", 1)]
+WAYS += [(how, times) for how in ("sync", "open", "read", "lock", "share") for times in (1, 3)]
 MOST = 5000
 ROWS = 30
 REFUSED = (9, 22)
+EXITS = (69, 77)
 
 
 def feed():
@@ -60,21 +63,30 @@ class Try:
         home.job(home.write("feed.jsonl", weir.feed(feed(), weir.id_key)), sourceSchema="schema.json", replicationMode=self.mode,
                  changeLogDataset="shop_log" if self.mode == "merge" else None)
 
+    def fault(self, home):
+        """The switches that break the first start."""
+        return {"WEIR_DISK": "%s:%d:%d" % (self.how, self.first, self.times), "WEIR_DISK_TRACE": home.file("trace")}
+
     def start(self, home, env):
         with open(home.file("out"), "wb") as out, open(home.file("err"), "wb") as err:
             p = subprocess.Popen([os.path.join(home.build, "weird"), "--run", "shop.json", "--until-idle", "--json"], cwd=home.path,
                                  env=dict(home.env, WEIR_BATCH_RECORDS="7", **env), stdin=subprocess.DEVNULL, stdout=out, stderr=err)
         home.children.append(p)
         if env and self.times == 0:
-            delivery.kill_when_it_waits(p, home.file("err"))
+            delivery.kill_when_it_waits(p, home.file("err"), self.reasons)
         p.wait(timeout=120)
         return delivery.result_of(home, p.returncode)
+
+    @property
+    def reasons(self):
+        """What a start may say that does not end well."""
+        return ("disk_full",) if "full" in self.how else ("io_error",)
 
     def play(self):
         """(was the fault met, what is wrong in words)"""
         with weir.Home() as home:
             self.prepare(home)
-            result = self.start(home, {"WEIR_DISK": "%s:%d:%d" % (self.how, self.first, self.times), "WEIR_DISK_TRACE": home.file("trace")})
+            result = self.start(home, self.fault(home))
             is_met = os.path.exists(home.file("trace"))
             wrong = self.wrong_end(result) or self.wrong_result(home, self.start(home, {}))
             return is_met, wrong
@@ -84,7 +96,7 @@ class Try:
             return ""
         if result.code == -signal.SIGKILL and (self.times == 0 or self.how == "torn"):
             return ""
-        if result.code == 69 and result.error["code"] == ("disk_full" if "full" in self.how else "io_error"):
+        if result.code in EXITS and result.error["code"] in self.reasons:
             return ""
         return "the run ends with %r" % result
 
@@ -104,37 +116,41 @@ class Try:
 
 def played(one):
     """(was the fault met, 1 if all is well)"""
-    is_met, wrong = one.play()
+    try:
+        is_met, wrong = one.play()
+    except Exception:
+        is_met, wrong = True, traceback.format_exc()[-3000:]
     if wrong:
-        print("FAIL %s\n%s\nagain: WEIR_BUILD=%s python3 tests/soak/disk.py %s" % (one, wrong[:3000], os.path.relpath(weir.BUILD, weir.ROOT), one), flush=True)
+        script = os.path.basename(sys.argv[0])
+        print("FAIL %s\n%s\nagain: WEIR_BUILD=%s python3 tests/soak/%s %s" % (one, wrong[:3000], os.path.relpath(weir.BUILD, weir.ROOT), script, one), flush=True)
     return is_met, 0 if wrong else 1
 
 
-def play_all(every, seed):
+def play_all(kind, ways, every, seed):
     found = []
-    for number, (how, times) in enumerate(WAYS):
+    for number, (how, times) in enumerate(ways):
         for mode in ("merge", "upsert"):
             for at in range(1 + (seed + number * 7) % every, MOST, every):
-                is_met, is_well = played(Try(how, at, times, mode))
+                is_met, is_well = played(kind(how, at, times, mode))
                 found.append(is_well)
                 if not is_met:
                     break
     return found
 
 
-def try_of(word):
+def try_of(kind, word):
     place, mode = word.split("/")
     how, first, times = place.split(":")
-    return Try(how, int(first), int(times), mode)
+    return kind(how, int(first), int(times), mode)
 
 
-def main():
+def main(kind=Try, ways=tuple(WAYS)):
     args = sys.argv[1:]
     every = int(args.pop(args.index("--every") + 1)) if "--every" in args else 1
     words = [a for a in args if a != "--every"]
     seed = weir.first_seed()
     print("seed %d" % seed, flush=True)
-    found = [played(try_of(word))[1] for word in words] if words else play_all(every, seed)
+    found = [played(try_of(kind, word))[1] for word in words] if words else play_all(kind, ways, every, seed)
     print("%d passed, %d failed" % (sum(found), len(found) - sum(found)))
     return 0 if all(found) and found else 1
 
