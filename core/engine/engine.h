@@ -319,15 +319,20 @@ bool job_keep_state(const struct home *home, const char *name, enum job_state st
 
 /* Names of all registered jobs, sorted; a JSON array, new reference. */
 json_t *job_names(const struct home *home);
+typedef bool on_job_function(struct call *call, const struct job_options *options, void *context, struct error *err);
 /* Calls on_job for each registered job, or the one named. One that is damaged does not hide the others: err is the first
  * failure, and false. */
-bool job_each(struct call *call, const char *only,
-              bool (*on_job)(struct call *call, const struct job_options *options, void *context, struct error *err),
-              void *context, struct error *err);
+bool job_each(struct call *call, const char *only, on_job_function *on_job, void *context, struct error *err);
 /* The same from the last to the first. */
-bool job_each_back(struct call *call, const char *only,
-                   bool (*on_job)(struct call *call, const struct job_options *options, void *context, struct error *err),
-                   void *context, struct error *err);
+bool job_each_back(struct call *call, const char *only, on_job_function *on_job, void *context, struct error *err);
+
+/* What one job says; new reference, or NULL with a failure. Both: it came so far. Called by several threads at once: `call`
+ * and `context` are only read. */
+typedef json_t *look_at_job_function(struct call *call, const struct job_options *options, void *context, struct error *err);
+/* What each registered job says, or the one named, in the order of their names; an array, new reference. What could be
+ * looked at is there also when *out_is_fine is false: err is the first failure then. */
+json_t *job_look_all(struct call *call, const char *only, look_at_job_function *look, void *context, bool *out_is_fine,
+                     struct error *err);
 
 /*
  * What a job's files say (result.c): the last line of `weir run`.

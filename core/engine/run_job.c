@@ -46,26 +46,37 @@ json_t *job_line(struct call *call, const struct job_options *options, bool with
 	return line;
 }
 
-static bool send_job(struct call *call, const struct job_options *options, void *context, struct error *err)
+static json_t *look_at_job(struct call *call, const struct job_options *options, void *with_options, struct error *err)
 {
-	json_t *line = job_line(call, options, context != NULL, err);
+	json_t *line = job_line(call, options, with_options != NULL, err);
 
 	if (!line)
-		return because(err, "job '%s'", options->name);
-	call_line(call, line);
-	return true;
+		because(err, "job '%s'", options->name);
+	return line;
+}
+
+static bool send_jobs(struct call *call, const char *only, void *with_options, struct error *err)
+{
+	bool is_fine;
+	json_t *lines = job_look_all(call, only, look_at_job, with_options, &is_fine, err), *line;
+	size_t i;
+
+	json_array_foreach(lines, i, line)
+		call_line(call, json_incref(line));
+	json_decref(lines);
+	return is_fine;
 }
 
 bool run_job_list(struct call *call, struct error *err)
 {
-	return job_each(call, NULL, send_job, NULL, err);
+	return send_jobs(call, NULL, NULL, err);
 }
 
 bool run_job_show(struct call *call, struct error *err)
 {
 	const char *name;
 
-	return call_text(call, "job", &name, err) && job_each(call, name, send_job, call, err);
+	return call_text(call, "job", &name, err) && send_jobs(call, name, call, err);
 }
 
 /*
@@ -85,7 +96,7 @@ bool run_job_create(struct call *call, struct error *err)
 	if (!(options = job_load(call->engine->home, file, params, count, err)))
 		return false;
 	journal_act_job(call, options->name);
-	is_fine = job_register(call->engine, options, call_flag(call, "replace"), err) && send_job(call, options, NULL, err);
+	is_fine = job_register(call->engine, options, call_flag(call, "replace"), err) && send_jobs(call, options->name, NULL, err);
 	job_options_free(options);
 	return is_fine;
 }
@@ -143,7 +154,7 @@ bool run_job_set(struct call *call, struct error *err)
 	is_fine = job_options_startable(options, err) && register_again(call, options, err);
 	if (is_fine) {
 		job_open_again(call->engine, options->name);
-		is_fine = send_job(call, options, call, err);
+		is_fine = send_jobs(call, options->name, call, err);
 	}
 	job_options_free(options);
 	return is_fine;

@@ -22,22 +22,24 @@ void status_add_live(struct call *call, json_t *line)
 	pthread_mutex_unlock(&call->engine->lock);
 }
 
-static bool add_job(struct call *call, const struct job_options *options, void *context, struct error *err)
+static json_t *look_at_job(struct call *call, const struct job_options *options, void *context, struct error *err)
 {
 	json_t *line = job_line(call, options, false, err);
 
-	if (!line)
-		return because(err, "job '%s'", options->name);
+	(void)context;
+	if (!line) {
+		because(err, "job '%s'", options->name);
+		return NULL;
+	}
 	status_add_live(call, line);
 	json_object_set(line, "worst", json_object_get(line, "state"));
-	json_array_append_new(context, line);
-	return true;
+	return line;
 }
 
 static bool send_jobs(struct call *call, const char *only, struct error *err)
 {
-	json_t *lines = json_array();
-	bool is_fine = job_each(call, only, add_job, lines, err);
+	bool is_fine;
+	json_t *lines = job_look_all(call, only, look_at_job, NULL, &is_fine, err);
 
 	for (int state = 0; state < JOB_STATES; state++) {
 		size_t i;

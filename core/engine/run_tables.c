@@ -130,23 +130,11 @@ static bool add_schema(const struct job_files *files, size_t table, const struct
 	return true;
 }
 
-struct table_list {
-	json_t *rows;
+/* Only read: jobs are looked at by several threads. */
+struct table_wish {
 	bool wants_schema;
 	const char *wanted; /* one table, as it was typed; NULL: all */
-	json_t *near;       /* names of those that are not meant */
 };
-
-/* Another one than the one that was asked for. */
-static bool is_left_out(struct table_list *list, const json_t *row)
-{
-	json_t *name = json_object_get(row, "table");
-
-	if (!list->wanted || table_is_named(json_string_value(name), list->wanted))
-		return false;
-	json_array_append(list->near, name);
-	return true;
-}
 
 /* What each of them does now, when this engine knows the job. */
 static void add_live(struct engine *engine, const char *name, const json_t *rows)
@@ -160,80 +148,99 @@ static void add_live(struct engine *engine, const char *name, const json_t *rows
 	pthread_mutex_unlock(&engine->lock);
 }
 
-static bool list_tables(struct call *call, const struct job_options *options, void *context, struct error *err)
+/* A row, or the name of a table that is not meant. */
+static bool add_table(const struct job_files *files, size_t table, const struct sink_setup *setup,
+                      const struct table_wish *wish, json_t *answer, struct error *err)
 {
-	struct table_list *list = context;
-	struct sink_setup setup = { .options = options, .warehouse = call->engine->home->warehouse };
-	struct job_files files;
-	json_t *rows;
-	bool is_fine = true;
+	bool needs = false;
+	json_t *row = result_table(files, setup->options, table, &needs, err), *name = json_object_get(row, "table");
+	bool is_fine = row != NULL;
 
-	if (!files_open(&files, call->engine->home, options, err))
-		return because(err, "job '%s'", options->name);
-	rows = json_array();
-	for (size_t i = 0; is_fine && i <= files.state.table_count; i++) {
-		bool needs = false;
-		json_t *row;
-
-		if (i == files.state.table_count && !files_ledger(&files, i)->received)
-			break;
-		row = result_table(&files, options, i, &needs, err);
-		is_fine = row != NULL;
-		if (!row)
-			break;
-		if (is_left_out(list, row)) {
-			json_decref(row);
-			continue;
-		}
-		json_object_set_new(row, "job", json_string(options->name));
-		is_fine = !list->wants_schema || add_schema(&files, i, &setup, row, err);
-		json_array_append_new(rows, row);
+	if (is_fine && wish->wanted && !table_is_named(json_string_value(name), wish->wanted)) {
+		json_array_append(json_object_get(answer, "near"), name);
+	} else if (is_fine) {
+		json_object_set_new(row, "job", json_string(setup->options->name));
+		is_fine = !wish->wants_schema || add_schema(files, table, setup, row, err);
+		json_array_append(json_object_get(answer, "rows"), row);
 	}
-	files_close(&files);
-	add_live(call->engine, options->name, rows);
-	json_array_extend(list->rows, rows);
-	json_decref(rows);
+	json_decref(row);
 	return is_fine;
 }
 
-/* The rows of one state, in the order of jobs and tables. */
-static void send_rows(struct call *call, const json_t *rows, enum job_state state)
+/* {"rows": as far as they could be read, "near": names} */
+static json_t *look_at_tables(struct call *call, const struct job_options *options, void *context, struct error *err)
 {
-	size_t i;
-	json_t *row;
+	struct sink_setup setup = { .options = options, .warehouse = call->engine->home->warehouse };
+	struct job_files files;
+	json_t *answer;
+	bool is_fine = true;
 
-	json_array_foreach(rows, i, row) {
-		if (strcmp(json_string_value(json_object_get(row, "state")), progress_state_name(state)) == 0)
-			call_line(call, json_incref(row));
+	if (!files_open(&files, call->engine->home, options, err)) {
+		because(err, "job '%s'", options->name);
+		return NULL;
 	}
+	answer = json_pack("{s:[], s:[]}", "rows", "near");
+	for (size_t i = 0; is_fine && i <= files.state.table_count; i++) {
+		if (i == files.state.table_count && !files_ledger(&files, i)->received)
+			break;
+		is_fine = add_table(&files, i, &setup, context, answer, err);
+	}
+	files_close(&files);
+	add_live(call->engine, options->name, json_object_get(answer, "rows"));
+	return answer;
 }
 
-static bool no_such_table(struct call *call, const struct table_list *list, struct error *err)
+/* Worst first; those of one state in the order of jobs and tables. Gives how many there are, sent or not. */
+static size_t send_rows(struct call *call, const json_t *answers)
+{
+	size_t i, k, count = 0;
+	const json_t *answer;
+	json_t *row;
+
+	for (int state = 0; state < JOB_STATES; state++) {
+		const char *name = progress_state_name((enum job_state)state);
+
+		json_array_foreach(answers, i, answer) {
+			json_array_foreach(json_object_get(answer, "rows"), k, row) {
+				if (strcmp(json_string_value(json_object_get(row, "state")), name) != 0)
+					continue;
+				count++;
+				if (state == STATE_NEEDS_YOU || !call_flag(call, "failing"))
+					call_line(call, json_incref(row));
+			}
+		}
+	}
+	return count;
+}
+
+static bool no_such_table(struct call *call, const char *wanted, const json_t *answers, struct error *err)
 {
 	const char *job = call_text_or(call, "job", NULL);
 	OWNED(text) who = text_new(128);
+	json_t *near = json_array(), *answer;
+	size_t i;
 
+	json_array_foreach(answers, i, answer)
+		json_array_extend(near, json_object_get(answer, "near"));
 	if (job)
 		text_add_format(who, "job '%s' has no table", job);
 	else
 		text_add(who, "no job has a table");
-	return table_unknown(who->at, list->wanted, list->near, err);
+	table_unknown(who->at, wanted, near, err);
+	json_decref(near);
+	return false;
 }
 
+/* What could be read is shown also when a job could not. */
 bool run_tables(struct call *call, struct error *err)
 {
-	struct table_list list = { .rows = json_array(), .wants_schema = call_flag(call, "schema"),
-		                   .wanted = call_text_or(call, "table", NULL), .near = json_array() };
-	bool is_fine = job_each(call, call_text_or(call, "job", NULL), list_tables, &list, err);
+	struct table_wish wish = { .wants_schema = call_flag(call, "schema"), .wanted = call_text_or(call, "table", NULL) };
+	bool is_fine;
+	json_t *answers = job_look_all(call, call_text_or(call, "job", NULL), look_at_tables, &wish, &is_fine, err);
+	size_t count = send_rows(call, answers);
 
-	/* Worst first. What could be read is shown also when a job could not. */
-	for (int state = 0; state < JOB_STATES; state++) {
-		if (state == STATE_NEEDS_YOU || !call_flag(call, "failing"))
-			send_rows(call, list.rows, (enum job_state)state);
-	}
-	if (is_fine && list.wanted && !json_array_size(list.rows))
-		is_fine = no_such_table(call, &list, err);
-	json_decref(list.rows);
-	json_decref(list.near);
+	if (is_fine && wish.wanted && !count)
+		is_fine = no_such_table(call, wish.wanted, answers, err);
+	json_decref(answers);
 	return is_fine;
 }
