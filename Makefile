@@ -81,7 +81,7 @@ TUI_LIBRARY := $(filter-out $(B)/o/tui/main.o,$(TUI_OBJECTS))
 UNIT_PROGRAMS := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SOURCES))
 FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(B)/%,$(FUZZ_SOURCES))
 
-.PHONY: all programs manual help deps test-deps demo test soak bench lint docs format fuzz fuzz-programs install clean unit screen accept FORCE
+.PHONY: all programs manual help deps test-deps demo test soak bench lint docs format fuzz fuzz-programs install clean unit screen accept google FORCE
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -176,6 +176,18 @@ $(B)/tests/screen/terminal: $(SCREEN_OBJECTS)
 
 screen: $(B)/tests/screen/terminal
 
+# The program that drives core/google, and the servers of Google's own library it is driven against.
+GOOGLE_OBJECTS := $(patsubst %.c,$(B)/o/%.o,$(wildcard tests/google/*.c))
+$(GOOGLE_OBJECTS): CPPFLAGS += -Itests/google
+$(B)/tests/google/drive: $(GOOGLE_OBJECTS) $(B)/libcore.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS_ENGINE)
+
+build/emulators: $(wildcard tests/emulators/*.go tests/emulators/go.*)
+	@tests/emulators/build.sh $(abspath $@)
+
+google: $(B)/tests/google/drive build/emulators ## the test servers over Google's own library (Go), and what drives core/google against them
+
 # Targets of the console's parts.
 FUZZ_OF_TUI := $(patsubst %,$(B)/fuzz_%,keys key_file theme line filter cells)
 $(FUZZ_OF_TUI): $(B)/fuzz_%: tests/fuzz/fuzz_%.c $(B)/libtui.a $(CLIENT_OBJECTS)
@@ -193,6 +205,7 @@ deps: ## install the packages that a build needs, if any is missing
 
 test-deps: deps
 	@tests/deps.sh $(PACKAGES) $(TEST_PACKAGES)
+	@tests/emulators/go.sh --install
 
 demo: all ## replicate the bundled change stream into a local warehouse and open the console on it
 	@tests/demo/demo.sh $(abspath $(B))
@@ -206,6 +219,8 @@ soak: test-deps ## every recorded stream (WEIR_DATA=FOLDER) in every way it may 
 	@WEIR_BUILD=build/crash python3 tests/soak/disk.py
 	@WEIR_BUILD=build/crash python3 tests/soak/descriptors.py
 	@WEIR_BUILD=build/crash WEIR_AGAIN=all python3 tests/e2e/run.py test_again.py
+	@$(MAKE) --no-print-directory google
+	@WEIR_SEQUENCES=$${WEIR_SEQUENCES:-1000} python3 tests/e2e/run.py test_google.py
 	@WEIR_BUILD=build/crash WEIR_HISTORIES=$${WEIR_HISTORIES:-1000} python3 tests/e2e/run.py test_property.py
 
 accept: programs screen ## record the screens and texts that tests expect anew; look at the diff

@@ -49,6 +49,7 @@ part lint-readme 10 tests/lint/readme.sh
 part lint-reasons 10 tests/lint/reasons.sh
 part lint-screens 10 tests/lint/screens.py
 part build 90 build plain programs unit screen build/test-crash
+part servers 150 build plain google
 part unit 60 tests/unit.sh build
 part e2e 90 env WEIR_BUILD=build python3 tests/e2e/run.py
 part screens 180 env WEIR_BUILD=build python3 tests/screen/run.py
@@ -59,13 +60,13 @@ part soak 60 env WEIR_BUILD=build/crash python3 tests/soak/soak.py --sample 60
 part disk 30 env WEIR_BUILD=build/crash python3 tests/soak/disk.py --every 101
 part descriptors 30 env WEIR_BUILD=build/crash python3 tests/soak/descriptors.py --every 307
 part tries 30 env WEIR_BUILD=build/crash WEIR_TRIES=${WEIR_TRIES:-100} python3 tests/e2e/run.py test_tries.py
-part build-asan 90 build asan programs unit screen
+part build-asan 90 build asan programs unit screen google
 part unit-asan 60 tests/unit.sh build/asan
 part e2e-asan 150 env WEIR_BUILD=build/asan python3 tests/e2e/run.py
 part monkey 120 env WEIR_MONKEY=${WEIR_MONKEY:-$WEIR_SEEDS} WEIR_BUILD=build/asan python3 tests/screen/run.py test_monkey.py
-part build-tsan 90 build tsan programs unit
+part build-tsan 90 build tsan programs unit google
 part unit-tsan 60 tests/unit.sh build/tsan pipeline
-part e2e-tsan 120 env WEIR_BUILD=build/tsan python3 tests/e2e/run.py test_streams.py test_jobs.py test_socket.py test_records.py
+part e2e-tsan 120 env WEIR_BUILD=build/tsan python3 tests/e2e/run.py test_streams.py test_jobs.py test_socket.py test_records.py test_google.py
 part build-clang 60 build clang programs unit
 part unit-clang 30 tests/unit.sh build/clang
 part build-fuzz 60 build fuzz fuzz-programs

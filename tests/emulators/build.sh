@@ -1,0 +1,8 @@
+#!/bin/sh
+# build.sh PROGRAM: builds the test servers with the module's pinned versions. A Go that is older than the module wants
+# fetches the right one by itself (GOTOOLCHAIN=auto). Packages come once, through the module proxy.
+set -eu
+cd "$(dirname "$0")"
+go=$(./go.sh)
+"$go" version | grep -qE 'go1\.(2[6-9]|[3-9][0-9])' || export GOTOOLCHAIN=auto
+exec "$go" build -mod=readonly -trimpath -o "$1" .

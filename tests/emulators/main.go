@@ -1,0 +1,33 @@
+// The test servers of weir, over Google's own grpc-go and protobuf: one program, one word a duty.
+package main
+
+import (
+	"fmt"
+	"os"
+	"sort"
+)
+
+var duties = map[string]func(args []string) error{
+	"echo":  echoMain,  // servers with faults by table, until standard input ends
+	"proto": protoMain, // messages for the reader and writer in C, and judging them
+	"bench": benchMain, // grpc-go's client against an echo server
+}
+
+func main() {
+	if len(os.Args) > 1 {
+		if duty, ok := duties[os.Args[1]]; ok {
+			if err := duty(os.Args[2:]); err != nil {
+				fmt.Fprintln(os.Stderr, "emulators:", err)
+				os.Exit(1)
+			}
+			return
+		}
+	}
+	words := []string{}
+	for word := range duties {
+		words = append(words, word)
+	}
+	sort.Strings(words)
+	fmt.Fprintln(os.Stderr, "emulators: the first argument is one of", words)
+	os.Exit(2)
+}

@@ -1,0 +1,2 @@
+#include "drive.h"
+const struct scenario rest_scenarios[] = { { NULL, NULL } };
