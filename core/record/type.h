@@ -50,7 +50,7 @@ enum cell_kind {
 	CELL_TEXT,        /* text: STRING, NUMERIC, BIGNUMERIC (canonical), INTERVAL (canonical), JSON, GEOGRAPHY */
 	CELL_BYTES,       /* text: the raw bytes */
 	CELL_JSON,        /* text: JSON text of an ARRAY or STRUCT whose elements are canonical; number: how many
-	                     elements of an ARRAY are null (BigQuery stores none: cell_proto leaves them out) */
+	                     elements of ARRAYs in it are null (BigQuery stores none: cell_proto leaves them out) */
 };
 
 struct cell {

@@ -50,7 +50,10 @@ static void nest_write(struct reading *r, const struct nest *nest, struct cell *
 			*at++ = ':';
 		}
 		at = cell_json_value(&nest->cells[i], &nest->types[i], at);
-		out->number += nest->cells[i].kind == CELL_NULL;
+		if (nest->cells[i].kind == CELL_JSON)
+			out->number += nest->cells[i].number;
+		else if (!nest->names && nest->cells[i].kind == CELL_NULL)
+			out->number++;
 	}
 	*at++ = nest->names ? '}' : ']';
 	arena_shrink(r->arena, text, room, (size_t)(at - text));
@@ -154,7 +157,6 @@ enum convert_result read_struct(struct reading *r, uint32_t token, struct cell *
 			return CONVERT_MISMATCH;
 	}
 	nest_write(r, &nest, out);
-	out->number = 0;
 	if (r->to->kind == BQ_STRUCT)
 		r->got = *r->to;
 	else

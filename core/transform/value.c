@@ -72,11 +72,14 @@ static bool is_open_decimal(const struct debezium *d, const struct event *e, int
 	       column_may_change(d, e->table, column);
 }
 
+#define NULL_ELEMENT "null_element"
+
 /* What the owner wished; but a key that is NULL or near another one would make one row of two. */
 static enum unrepresentable policy_of(const struct debezium *d, struct event *e, int column,
-                                      const struct source_type *from)
+                                      const struct source_type *from, const struct convert_fault *fault)
 {
-	enum unrepresentable policy = d->options->on_unrepresentable[group_of(e, column, from)];
+	bool is_of_array = fault->code && strcmp(fault->code, NULL_ELEMENT) == 0; /* whatever its elements are */
+	enum unrepresentable policy = d->options->on_unrepresentable[is_of_array ? GROUP_OTHER : group_of(e, column, from)];
 	bool is_key = e->table->columns[column].key_ordinal > 0;
 
 	return is_key && policy != UNREPRESENTABLE_TEXT ? UNREPRESENTABLE_DEAD_LETTER : policy;
@@ -87,7 +90,7 @@ static bool value_unrepresentable(struct debezium *d, struct event *e, int colum
                                   const struct json_doc *doc, uint32_t token, struct cell *out,
                                   const struct convert_fault *fault)
 {
-	switch (policy_of(d, e, column, from)) {
+	switch (policy_of(d, e, column, from, fault)) {
 	case UNREPRESENTABLE_NULL:
 		count_unrepresentable(e, column, "stored as NULL");
 		*out = (struct cell){ .kind = CELL_NULL };
@@ -104,6 +107,16 @@ static bool value_unrepresentable(struct debezium *d, struct event *e, int colum
 		break;
 	}
 	return refuse_value(e, column, fault->code ? fault->code : "type_mismatch", fault);
+}
+
+/* BigQuery's arrays have no NULL elements. What is near is the array without them, and so the bytes for it are written. */
+static bool nulls_refused(struct debezium *d, struct event *e, int column, const struct source_type *from,
+                          const struct json_doc *doc, uint32_t token, struct cell *out)
+{
+	struct convert_fault fault = { .code = NULL_ELEMENT, .message = "NULL among the elements, of which BigQuery stores none",
+	                               .raw = json_slice(doc, token) };
+
+	return value_unrepresentable(d, e, column, from, doc, token, out, &fault);
 }
 
 static void note_wide(struct event *e, int column, const struct cell *cell)
@@ -141,6 +154,8 @@ static bool value_convert(struct debezium *d, struct event *e, int column, const
 	case CONVERT_OK:
 		if (c->type.kind == BQ_INT64 && !c->is_wide && out->kind == CELL_INT)
 			note_wide(e, column, out);
+		if (d->wants_proto && out->kind == CELL_JSON && out->number)
+			return nulls_refused(d, e, column, from, doc, token, out);
 		return true;
 	case CONVERT_OUT_OF_RANGE:
 		return value_unrepresentable(d, e, column, from, doc, token, out, &fault);
@@ -253,7 +268,7 @@ static bool value_inferred(struct debezium *d, struct event *e, int column, cons
 		                     token, out);
 	/* A placeholder says nothing about the column's type; and mostly the column is what the value says already. */
 	if (type_convert(&from, &seen, doc, token, d->placeholder, e->batch->arena, out, &fault) == CONVERT_OK &&
-	    (out->kind == CELL_UNAVAILABLE || value_is_settled(&e->table->columns[column], &seen)))
+	    !(d->wants_proto && out->kind == CELL_JSON && out->number) && (out->kind == CELL_UNAVAILABLE || value_is_settled(&e->table->columns[column], &seen)))
 		return true;
 	if (!column_follow(d, e, column, &seen, doc, token))
 		return false;
