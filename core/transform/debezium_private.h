@@ -185,6 +185,7 @@ struct table {
 	uint32_t type_version;          /* counts changes of what decides how values are read, from 1 */
 	const struct table_rule *rule;
 	bool is_key_compared;           /* with primaryKey, in this run */
+	bool is_key_new;                /* chosen by this event; its first row tells the types */
 	bool is_key_told;               /* that the source has given it a key, or taken it away, too late */
 	bool is_key_told_by_messages;   /* and neither by primaryKey nor by sourceSchema; known once it is compared */
 	uint64_t key_names;             /* hash of the names in a message key that is the table's */
@@ -421,6 +422,7 @@ void key_tell_type(struct event *e, const struct column *column, const struct bq
 /* e->table gets the key of a table whose rows it takes. False: it has another one. */
 bool table_take_key(struct debezium *d, struct event *e, const struct table *from);
 bool key_decide(struct debezium *d, struct event *e, bool has_row);
+void key_check(struct event *e); /* what BigQuery takes as a key, said once of a new one */
 void row_spell_key(struct event *e, struct row *row); /* a converted row's, before anything is written of it */
 bool key_of_row(struct debezium *d, struct event *e, const struct row *row, struct row_key *out); /* row: may be NULL */
 bool key_has_changed(struct debezium *d, struct event *e, const struct row *before, const struct row *after,

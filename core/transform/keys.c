@@ -201,6 +201,40 @@ static bool key_names_match(const struct debezium *d, const struct event *e)
 	return count == e->table->schema.key_count;
 }
 
+/* BigQuery's rule for primary keys; the local warehouse takes any, and is where such a job is rehearsed. */
+#define BIGQUERY_KEY_COLUMNS 16
+
+static bool bigquery_takes(const struct bq_type *type)
+{
+	static const bool taken[BQ_KINDS] = {
+		[BQ_STRING] = true, [BQ_INT64] = true, [BQ_BOOL] = true, [BQ_BYTES] = true, [BQ_NUMERIC] = true,
+		[BQ_BIGNUMERIC] = true, [BQ_DATE] = true, [BQ_DATETIME] = true, [BQ_TIMESTAMP] = true,
+	};
+
+	return taken[type->kind] && !type->is_array;
+}
+
+void key_check(struct event *e)
+{
+	struct table *table = e->table;
+	OWNED(text) type = text_new(4096);
+
+	table->is_key_new = false;
+	if (table->schema.key_count > BIGQUERY_KEY_COLUMNS)
+		batch_add_note(e->batch, table->number, NOTHING, "key_beyond_bigquery", 1, "the key has %zu columns, and BigQuery's "
+		               "keys have at most %d", table->schema.key_count, BIGQUERY_KEY_COLUMNS);
+	for (size_t i = 0; i < table->schema.key_count; i++) {
+		const struct column *column = &table->columns[table->keys[i]];
+
+		if (bigquery_takes(&column->type))
+			continue;
+		text_clear(type);
+		bq_type_print(type, &column->type);
+		batch_add_note(e->batch, table->number, column->name, "key_beyond_bigquery", 1, "key column %.*s is %s, which no key "
+		               "in BigQuery may be", SPAN_ARG(column->name), type->at);
+	}
+}
+
 /* Types whose values have one text in both, ours and the source's: their keys stay what they were. */
 static const struct kept_spelling {
 	enum bq_kind from, to;
@@ -271,6 +305,7 @@ bool key_decide(struct debezium *d, struct event *e, bool has_row)
 	}
 	if (!key_choose(d, e))
 		return false;
+	table->is_key_new = table->schema.key_count > 0;
 	if (table->schema.key_count)
 		table->key_version++;
 	else if (has_row)

@@ -210,6 +210,8 @@ static bool write_mapped(struct debezium *d, struct event *e, struct row *row, u
 	if (!key_decide(d, e, true) || !row_convert(d, e, row))
 		return false;
 	row_spell_key(e, row);
+	if (e->table->is_key_new)
+		key_check(e);
 	if (e->is_partial) {
 		if (!row_shape(d, e, before, &d->rooms[1], &old))
 			return false;

@@ -210,6 +210,23 @@ def test_a_key_that_would_lose_digits_is_refused():
     check("as numbers", written(1001, 1002, types=nanos), [(1001, 0), (1002, 1)], ROWS, columnTypes={"t.id": "INT64"})
 
 
+def test_a_key_that_bigquery_would_not_take_is_said_once():
+    wide = {"k%02d" % i: i for i in range(17)}
+    cases = ((dict(wide, v=1), wide, block(v="int32", **{c: "int32" for c in wide}), [(None, "17 columns")]),
+             ({"id": 1.5, "v": 1}, {"id": 1.5}, block(id="double", v="int32"), [("id", "FLOAT64")]),
+             ({"id": 1, "v": 1}, {"id": 1}, block(id={"type": "int64", "name": "io.debezium.time.MicroTime"}, v="int32"), [("id", "TIME")]),
+             ({"id": 1, "v": 1}, {"id": 1}, block(id="int32", v="int32"), []))
+    for row, key, types, want in cases:
+        lines = [Change(event(dict(row, v=i), lsn=i), key, types).line(i) for i in (1, 2)]
+        with weir.Home() as home:
+            home.replicate(home.write("feed", lines[0] + "\n"))
+            result = home.replicate(home.write("feed", "\n".join(lines) + "\n"))
+            found = [(n.get("column"), n["count"], n["text"]) for t in result["tables"] for n in t["notes"] if n["code"] == "key_beyond_bigquery"]
+            assert [(c, 1) for c, _ in want] == [(c or None, count) for c, count, _ in found], found
+            assert all(word in f[2] for (_, word), f in zip(want, found)), found
+            assert home.sql("select v from t") == [(2,)]
+
+
 def test_rows_without_a_key_are_each_told_once():
     """Two equal rows of one transaction are two where its order is told; where it is not, they may be one, and the table says so."""
     def inserted(lsn, order=None):
