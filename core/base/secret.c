@@ -58,6 +58,14 @@ struct secret *secret_take(void *bytes, size_t len)
 	return secret;
 }
 
+struct secret *secret_copy(const struct secret *secret)
+{
+	struct secret *copy = secret_new(secret->len);
+
+	memcpy(copy->at, secret->at, secret->len);
+	return copy;
+}
+
 static bool read_whole(int fd, unsigned char *at, size_t room, size_t *out_len, struct error *err)
 {
 	for (*out_len = 0; *out_len < room;) {

@@ -21,6 +21,7 @@ struct secret;
 struct secret *secret_new(size_t len); /* zeros */
 /* A copy; what it was copied from is wiped. */
 struct secret *secret_take(void *bytes, size_t len);
+struct secret *secret_copy(const struct secret *secret);
 /* Everything up to the end of the descriptor: `secret_too_large`, or what reading says. NULL on failure. */
 struct secret *secret_read(int fd, size_t limit, struct error *err);
 void secret_free(struct secret *secret);

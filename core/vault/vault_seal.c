@@ -132,7 +132,6 @@ static struct secret *sealing_key(struct vault *vault, const json_t *seal, struc
 {
 	unsigned char salt[SALT_BYTES];
 	size_t len = sizeof(salt);
-	struct secret *key;
 
 	if (!seal_has_passphrase(seal)) {
 		if (access(vault->key_path, F_OK) == 0 || errno != ENOENT)
@@ -144,9 +143,7 @@ static struct secret *sealing_key(struct vault *vault, const json_t *seal, struc
 		fail(err, ERROR_ACCESS, "vault_locked", "the vault is locked: its passphrase was not told to this engine");
 		return NULL;
 	}
-	key = secret_new(KEY_BYTES);
-	memcpy(secret_bytes(key), secret_look(vault->passphrase_key), KEY_BYTES);
-	return key;
+	return secret_copy(vault->passphrase_key);
 }
 
 struct secret *seal_open(struct vault *vault, const json_t *seal, struct error *err)
