@@ -133,122 +133,6 @@ static __attribute__((noinline)) enum value follow_member(struct json_reader *r,
 	return c == '{' || c == '[' ? follow_container(r, step, known, out_id) : follow_scalar(r, c);
 }
 
-/* Digits up to what ends a number, with or without a fraction; NULL: looked at by others. */
-JSON_ALWAYS_INLINE const char *run_number(const char *at, uint8_t *flags)
-{
-	const char *digits = at + (*at == '-');
-	json_mask mask = json_block_no_digit(digits);
-	const char *behind = digits + (mask ? json_mask_first(mask) : JSON_BLOCK);
-
-	if (json_unlikely(!mask)) {
-		mask = json_block_no_digit(behind);
-		behind += mask ? json_mask_first(mask) : 0;
-	}
-	if (json_unlikely(behind == digits || (*digits == '0' && behind - digits > 1)))
-		return NULL;
-	if (*behind == '.') {
-		mask = json_block_no_digit(behind + 1);
-		if (!mask || json_mask_first(mask) == 0)
-			return NULL;
-		behind += 1 + json_mask_first(mask);
-		*flags = JSON_IS_FRACTION;
-	}
-	return ends_number(*behind) ? behind : NULL;
-}
-
-/* Text and escapes of one letter. */
-JSON_ALWAYS_INLINE const char *run_string(const char *at, const char *safe, uint8_t *flags)
-{
-	while (at < safe) {
-		json_mask mask = json_block_special(at);
-
-		if (!mask) {
-			at += JSON_BLOCK;
-			continue;
-		}
-		at += json_mask_first(mask);
-		if (json_likely(*at == '"'))
-			return at;
-		if (*at != '\\' || !json_is_letter_escape(at[1]))
-			return NULL;
-		*flags = JSON_HAS_ESCAPES;
-		at += 2;
-	}
-	return NULL;
-}
-
-JSON_ALWAYS_INLINE const char *run_word(const char *at, uint8_t *kind)
-{
-	*kind = *at == 'n' ? JSON_NULL : *at == 't' ? JSON_TRUE : JSON_FALSE;
-	if (*at == 'n')
-		return memcmp(at, "null", 4) == 0 ? at + 4 : NULL;
-	if (*at == 't')
-		return memcmp(at, "true", 4) == 0 ? at + 4 : NULL;
-	return memcmp(at, "false", 5) == 0 ? at + 5 : NULL;
-}
-
-#define RUN_BYTES (4 * JSON_BLOCK) /* far enough from the end for a number's blocks */
-
-static uint32_t run_most(const struct json_reader *r, const struct json_doc *doc)
-{
-	uint32_t tokens = (r->room - r->count) / 2, places = JSON_PLACES_MAX - doc->place_count;
-
-	return tokens < places ? tokens : places;
-}
-
-/* Member by member as long as all is as it was the last time and nothing special; returns the last step. The rest of
- * the text, and what is special, is for follow_member. One long function, because its state must stay in registers. */
-static __attribute__((noinline)) uint32_t follow_run(struct json_reader *reader, const struct step *steps,
-                                                     uint32_t node, struct json_doc *doc)
-{
-	const char *const begin = reader->begin, *at = reader->at, *const safe = reader->end - RUN_BYTES;
-	uint32_t index = reader->count, *place = doc->places + doc->place_count;
-	struct json_token *t = reader->tokens + index;
-
-	if (reader->end - begin < RUN_BYTES)
-		return node;
-	for (uint32_t left = run_most(reader, doc); left; left--) {
-		const struct step *step = &steps[steps[node].child];
-		const char *start = at + step->len, *end;
-		uint8_t kind, flags = 0, quote = 0;
-
-		if (!step->is_simple || start > safe || !bytes_equal(at, step->text, step->len))
-			break;
-		if (*start == '"') {
-			quote = 1;
-			kind = JSON_STRING;
-			end = run_string(++start, reader->end - JSON_BLOCK, &flags);
-		} else if (json_is_digit(*start) || *start == '-') {
-			kind = JSON_NUMBER;
-			end = run_number(start, &flags);
-		} else {
-			end = run_word(start, &kind);
-		}
-		if (!end)
-			break;
-		t[0].start = (uint32_t)(at - begin) + step->name_at;
-		t[0].end = t[0].start + step->name_len;
-		t[0].next = ++index;
-		t[0].kind = JSON_STRING;
-		t[0].flags = 0;
-		t[0].unused = 0;
-		*place++ = index;
-		t[1].start = (uint32_t)(start - begin);
-		t[1].end = (uint32_t)(end - begin);
-		t[1].next = ++index;
-		t[1].kind = kind;
-		t[1].flags = flags;
-		t[1].unused = 0;
-		t += 2;
-		at = end + quote;
-		node = steps[node].child;
-	}
-	reader->at = at;
-	reader->count = index;
-	doc->place_count = (uint32_t)(place - doc->places);
-	return node;
-}
-
 enum json_followed json_trail_follow(struct json_reader *r, struct json_doc *doc, const struct json_known *known,
                                      void **out_id)
 {
@@ -258,11 +142,13 @@ enum json_followed json_trail_follow(struct json_reader *r, struct json_doc *doc
 
 	doc->place_count = 0;
 	while (value <= VALUE_INSIDE) {
-		if (value == VALUE_READ)
-			node = follow_run(r, trail->steps, node, doc);
+		bool is_inside = value == VALUE_INSIDE;
+
+		node = json_trail_run(r, trail->steps, node, doc, &is_inside);
+		value = is_inside ? VALUE_INSIDE : VALUE_READ;
 		if (doc->place_count == JSON_PLACES_MAX)
 			break;
-		next = step_find(trail, node, value == VALUE_INSIDE, r->at, r->end);
+		next = step_find(trail, node, is_inside, r->at, r->end);
 		if (!next)
 			break;
 		value = follow_member(r, doc, &trail->steps[next], known, out_id);

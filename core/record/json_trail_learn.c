@@ -71,7 +71,6 @@ static bool learn_step(struct lesson *lesson, uint32_t name, unsigned depth)
 	memcpy(step.text, lesson->behind, len);
 	step.len = (uint8_t)len;
 	step.opens = step.text[0] == '{';
-	step.is_simple = !step.opens && !step.closes;
 	step.name_at = (uint8_t)(raw.at - lesson->behind);
 	step.name_len = (uint8_t)raw.len;
 	step.is_known = depth == 1 && span_equal(raw, SPAN(JSON_SCHEMA_NAME));

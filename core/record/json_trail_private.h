@@ -21,7 +21,6 @@ struct step {
 	uint8_t closes;   /* brackets in front */
 	uint8_t name_at, name_len;
 	bool opens;
-	bool is_simple;   /* neither closes nor opens */
 	bool is_known;    /* the root's "schema": its value is not looked into */
 	bool is_stuck;    /* something that cannot be learned came behind it */
 	uint32_t child;   /* what may come behind the value; the latest first */
@@ -35,5 +34,10 @@ struct json_trail {
 	uint32_t misses;
 	bool is_stuck;    /* where the last text left the tree */
 };
+
+/* From step `node` on, as long as all is as it was the last time; returns the last step. *is_inside: is an object to be
+ * opened next? What is special, and what little is left at the end of the text, is for others. */
+uint32_t json_trail_run(struct json_reader *reader, const struct step *steps, uint32_t node, struct json_doc *doc,
+                        bool *is_inside);
 
 #endif
