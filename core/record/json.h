@@ -125,6 +125,10 @@ static inline bool json_is(const struct json_doc *doc, uint32_t token, int kind)
  * (Not json_string: jansson has that, with another meaning.) */
 struct span json_text(const struct json_doc *doc, uint32_t token, struct arena *arena);
 
+/* The closing quote of a string of ASCII and escapes of one letter, from behind its opening quote; NULL: there is anything
+ * else in it, json_parse must be asked. *out_escapes becomes true where it has escapes. */
+const char *json_plain_end(const char *at, const char *end, bool *out_escapes);
+
 /* Checks the inside of a string and unescapes it into `out` (never longer) in one go: ASCII and escapes of one letter
  * only, as JSON in JSON has them. False: anything else, json_parse must be asked. */
 bool json_unescape_plain(struct span inside, char *out, size_t *out_len);

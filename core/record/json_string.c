@@ -12,6 +12,11 @@ static const char escape_value[256] = {
 	['n'] = '\n', ['r'] = '\r', ['t'] = '\t',
 };
 
+static inline bool is_plain(char c)
+{
+	return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
+}
+
 static int hex_value(char c)
 {
 	if (json_is_digit(c))
@@ -239,6 +244,35 @@ struct span json_text(const struct json_doc *doc, uint32_t token, struct arena *
 	return span_make(out, (size_t)(to - out));
 }
 
+/* Plain text up to the first byte that is none, or to the end. */
+static inline const char *plain_run_end(const char *at, const char *end)
+{
+	for (; end - at >= JSON_BLOCK; at += JSON_BLOCK) {
+		json_mask mask = json_block_special(at);
+
+		if (mask)
+			return at + json_mask_first(mask);
+	}
+	while (at < end && is_plain(*at))
+		at++;
+	return at;
+}
+
+const char *json_plain_end(const char *at, const char *end, bool *out_escapes)
+{
+	for (;;) {
+		at = plain_run_end(at, end);
+		if (at == end)
+			return NULL;
+		if (*at == '"')
+			return at;
+		if (*at != '\\' || end - at < 2 || !json_is_letter_escape(at[1]))
+			return NULL;
+		*out_escapes = true;
+		at += 2;
+	}
+}
+
 /* Copies whole blocks and stays at the first byte that is not plain text, or at the end. */
 static void copy_plain(const char **at, const char *end, char **to)
 {
@@ -252,7 +286,7 @@ static void copy_plain(const char **at, const char *end, char **to)
 			return;
 		}
 	}
-	while (*at < end && (unsigned char)**at >= 0x20 && (unsigned char)**at < 0x80 && **at != '"' && **at != '\\')
+	while (*at < end && is_plain(**at))
 		*(*to)++ = *(*at)++;
 }
 

@@ -19,6 +19,7 @@ struct envelope_reader {
 	struct json_doc other; /* whole lines, single members */
 	struct block_list blocks;
 	struct json_trail *trail;
+	struct mold mold;
 };
 
 struct envelope_reader *envelope_reader_new(void)
@@ -107,9 +108,23 @@ static bool check_body(struct envelope_reader *reader, struct span body, struct 
 	return out->has_tokens;
 }
 
+static enum scanned scan_line(struct envelope_reader *reader, struct span line, struct envelope *out)
+{
+	enum scanned scanned;
+
+	if (mold_read(&reader->mold, line, out))
+		return SCANNED_DATA;
+	memory_clear(out, sizeof(*out));
+	scanned = envelope_scan(line, out);
+	if (scanned == SCANNED_DATA)
+		mold_learn(&reader->mold, line, out);
+	return scanned;
+}
+
+/* `out` is zero. */
 static bool find_members(struct envelope_reader *reader, struct span line, struct arena *arena, struct envelope *out)
 {
-	enum scanned scanned = envelope_scan(line, out);
+	enum scanned scanned = scan_line(reader, line, out);
 
 	if (scanned == SCANNED_BARE)
 		return false;

@@ -53,6 +53,29 @@ enum scanned {
 	SCANNED_ODD,  /* only a parser can tell */
 };
 enum scanned envelope_scan(struct span line, struct envelope *out);
+/* The body is all that is left of the line but the closing brace, if data is the last member. */
+enum scanned envelope_scan_data(struct span rest, struct envelope_value *out);
+
+/*
+ * What stood around the values of the last line with a body (envelope_mold.c): a
+ * line that fits needs no scan.
+ */
+#define MOLD_BYTES 255 /* the lengths of its pieces are bytes */
+
+struct mold {
+	struct mold_piece {
+		uint8_t len;     /* of the text in front of the value, with the quote of a string */
+		uint8_t member;
+		bool is_text;    /* else {}, or the body */
+	} pieces[ENVELOPE_MEMBERS];
+	size_t count;            /* 0: there is none */
+	char text[MOLD_BYTES];
+};
+
+/* True: `out` is what envelope_scan would find, and SCANNED_DATA what it would say. False: `out` means nothing. */
+bool mold_read(const struct mold *mold, struct span line, struct envelope *out);
+/* After SCANNED_DATA. */
+void mold_learn(struct mold *mold, struct span line, const struct envelope *envelope);
 
 /*
  * Schema blocks that were checked before (envelope_block.c): a body that begins

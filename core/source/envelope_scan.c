@@ -146,19 +146,18 @@ static bool scan_value(struct cursor *c, struct envelope_value *out)
 	return is_there;
 }
 
-/* The body is what is left but the closing brace, if data is the last member. */
-static enum scanned scan_data(struct cursor *c, struct envelope_value *out)
+enum scanned envelope_scan_data(struct span rest, struct envelope_value *out)
 {
-	const char *end = c->end;
+	const char *end = rest.at + rest.len;
 
-	while (end > c->at && is_space(end[-1]))
+	while (end > rest.at && is_space(end[-1]))
 		end--;
-	if (end == c->at || *--end != '}')
+	if (end == rest.at || *--end != '}')
 		return SCANNED_BARE;
-	while (end > c->at && is_space(end[-1]))
+	while (end > rest.at && is_space(end[-1]))
 		end--;
-	out->text = span_make(c->at, (size_t)(end - c->at));
-	return end > c->at ? SCANNED_DATA : SCANNED_BARE;
+	out->text = span_make(rest.at, (size_t)(end - rest.at));
+	return end > rest.at ? SCANNED_DATA : SCANNED_BARE;
 }
 
 static enum scanned scan_end(struct cursor *c, const struct envelope *envelope)
@@ -201,7 +200,8 @@ enum scanned envelope_scan(struct span line, struct envelope *out)
 			return SCANNED_BARE;
 		skip_space(&c);
 		if (member == ENVELOPE_DATA)
-			return out->values[ENVELOPE_DATA_B64].text.at ? SCANNED_BARE : scan_data(&c, &out->values[member]);
+			return out->values[ENVELOPE_DATA_B64].text.at ? SCANNED_BARE :
+			       envelope_scan_data(span_make(c.at, (size_t)(c.end - c.at)), &out->values[member]);
 		if (!scan_value(&c, &out->values[member]))
 			return SCANNED_BARE;
 	} while (take(&c, ','));

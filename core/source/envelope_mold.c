@@ -1,0 +1,95 @@
+/*
+ * The mold of the last line: what stood around its values up to the body. Lines
+ * of one writer differ in the values only, so that each name and its punctuation
+ * are one comparison of bytes. Where a line does not fit, the light scan reads
+ * it, and it becomes the mold.
+ */
+#include "source/envelope_private.h"
+
+/* In the order in which they stand. */
+static size_t pieces_sort(const struct envelope *envelope, struct mold_piece pieces[ENVELOPE_MEMBERS])
+{
+	size_t count = 0;
+
+	for (uint8_t member = 0; member < ENVELOPE_MEMBERS; member++) {
+		const char *at = envelope->values[member].text.at;
+		size_t place = count;
+
+		if (!at)
+			continue;
+		for (; place && envelope->values[pieces[place - 1].member].text.at > at; place--)
+			pieces[place] = pieces[place - 1];
+		pieces[place].member = member;
+		count++;
+	}
+	return count;
+}
+
+/* A text (its opening quote belongs to the piece), or an empty object; of other values the end is not plain. */
+static bool piece_begin(struct mold_piece *piece, struct span value)
+{
+	piece->is_text = piece->member != ENVELOPE_DATA && *value.at == '"';
+	return piece->member == ENVELOPE_DATA || piece->is_text || span_equal(value, SPAN("{}"));
+}
+
+void mold_learn(struct mold *mold, struct span line, const struct envelope *envelope)
+{
+	const char *at = line.at;
+	size_t used = 0, count = pieces_sort(envelope, mold->pieces);
+
+	mold->count = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct mold_piece *piece = &mold->pieces[i];
+		struct span value = envelope->values[piece->member].text;
+
+		if (!piece_begin(piece, value))
+			return;
+		size_t len = (size_t)(value.at - at) + piece->is_text;
+
+		if (len > sizeof(mold->text) - used)
+			return;
+		memcpy(mold->text + used, at, len);
+		piece->len = (uint8_t)len;
+		used += len;
+		at = value.at + value.len - piece->is_text;
+	}
+	mold->count = count;
+}
+
+/* The value at the cursor, which is moved behind it, but not over a closing quote. */
+static inline bool piece_value(const struct mold_piece *piece, const char **at, const char *end,
+                               struct envelope_value *out)
+{
+	const char *begin = *at;
+	bool has_escapes = false;
+
+	if (!piece->is_text) {
+		*at = begin + 2;
+		*out = (struct envelope_value){ { begin, 2 }, true };
+		return end - begin > 2 && begin[0] == '{' && begin[1] == '}';
+	}
+	*at = json_plain_end(begin, end, &has_escapes);
+	if (!*at)
+		return false;
+	*out = (struct envelope_value){ { begin - 1, (size_t)(*at - begin) + 2 }, !has_escapes };
+	return true;
+}
+
+bool mold_read(const struct mold *mold, struct span line, struct envelope *out)
+{
+	const char *at = line.at, *end = line.at + line.len, *text = mold->text;
+
+	for (size_t i = 0; i < mold->count; i++) {
+		const struct mold_piece *piece = &mold->pieces[i];
+
+		if (end - at <= piece->len || !bytes_equal(at, text, piece->len))
+			return false;
+		at += piece->len;
+		text += piece->len;
+		if (piece->member == ENVELOPE_DATA)
+			return envelope_scan_data(span_make(at, (size_t)(end - at)), &out->values[ENVELOPE_DATA]) == SCANNED_DATA;
+		if (!piece_value(piece, &at, end, &out->values[piece->member]))
+			return false;
+	}
+	return false;
+}
