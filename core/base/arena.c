@@ -36,7 +36,7 @@
 struct block {
 	struct block *next;
 	size_t size; /* of bytes[] */
-	size_t used; /* set when the arena leaves the block */
+	size_t used; /* of a large one */
 	alignas(16) char bytes[];
 };
 
@@ -47,6 +47,7 @@ struct arena {
 	struct block *first;
 	struct block *large; /* newest first */
 	size_t block_bytes;
+	size_t left_bytes; /* handed out of other blocks than `current`, the large ones too */
 };
 
 static struct block *block_new(size_t size)
@@ -102,10 +103,9 @@ void arena_reset(struct arena *arena)
 {
 	blocks_free(arena->large);
 	arena->large = NULL;
-	for (struct block *block = arena->first; block; block = block->next) {
-		block->used = 0;
+	for (struct block *block = arena->first; block; block = block->next)
 		arena_forbid(block->bytes, block->size);
-	}
+	arena->left_bytes = 0;
 	arena_enter(arena, arena->first);
 }
 
@@ -116,6 +116,7 @@ static char *arena_large(struct arena *arena, size_t size)
 	block->used = size;
 	block->next = arena->large;
 	arena->large = block;
+	arena->left_bytes += size;
 	arena_permit(block->bytes, size);
 	return block->bytes;
 }
@@ -129,7 +130,7 @@ static char *arena_more(struct arena *arena, size_t size)
 
 	struct block *current = arena->current;
 
-	current->used = (size_t)(arena->at - current->bytes);
+	arena->left_bytes += (size_t)(arena->at - current->bytes);
 	if (!current->next)
 		current->next = block_new(arena->block_bytes);
 	arena_enter(arena, current->next);
@@ -177,6 +178,7 @@ void arena_shrink(struct arena *arena, char *piece, size_t asked, size_t used)
 		arena_forbid(piece + used, asked - used);
 	} else if (arena->large && piece == arena->large->bytes && arena->large->used == asked) {
 		arena->large->used = used;
+		arena->left_bytes -= asked - used;
 		arena_forbid(piece + used, asked - used);
 	}
 }
@@ -222,11 +224,5 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 
 size_t arena_used(const struct arena *arena)
 {
-	size_t used = (size_t)(arena->at - arena->current->bytes);
-
-	for (const struct block *block = arena->first; block != arena->current; block = block->next)
-		used += block->used;
-	for (const struct block *block = arena->large; block; block = block->next)
-		used += block->used;
-	return used;
+	return arena->left_bytes + (size_t)(arena->at - arena->current->bytes);
 }

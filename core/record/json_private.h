@@ -67,8 +67,8 @@ JSON_ALWAYS_INLINE bool json_is_letter_escape(char c)
 /* So many decimal digits fit 64 bits, signed too, whatever they are. */
 #define JSON_DIGITS_SURE 18
 
-/* The number of eight digits that were checked. */
-JSON_ALWAYS_INLINE uint64_t json_eight_digits(const char *at)
+/* Eight digits that were checked, less '0' each; the first is the lowest byte. */
+JSON_ALWAYS_INLINE uint64_t json_load_digits(const char *at)
 {
 	uint64_t v;
 
@@ -76,10 +76,31 @@ JSON_ALWAYS_INLINE uint64_t json_eight_digits(const char *at)
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 	v = __builtin_bswap64(v);
 #endif
-	v -= UINT64_C(0x3030303030303030);
+	return v - UINT64_C(0x3030303030303030);
+}
+
+/* Their number. */
+JSON_ALWAYS_INLINE uint64_t json_eight_digits(uint64_t v)
+{
 	v = v * 10 + (v >> 8); /* pairs, in every other byte */
 	return ((v & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x000f424000000064) +
 	        (v >> 16 & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x0000271000000001)) >> 32;
+}
+
+/* Four to seven: two looks that overlap are joined, and zeros put in front. */
+JSON_ALWAYS_INLINE uint64_t json_few_digits(const char *at, size_t len)
+{
+	uint32_t head, tail;
+
+	memcpy(&head, at, sizeof(head));
+	memcpy(&tail, at + len - sizeof(tail), sizeof(tail));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	head = __builtin_bswap32(head);
+	tail = __builtin_bswap32(tail);
+#endif
+	head -= 0x30303030;
+	tail -= 0x30303030;
+	return json_eight_digits(((uint64_t)head | (uint64_t)tail << 8 * (len - 4)) << 8 * (8 - len));
 }
 
 /* At most JSON_DIGITS_SURE digits that were checked. */
@@ -87,8 +108,14 @@ JSON_ALWAYS_INLINE uint64_t json_digits(const char *at, size_t len)
 {
 	uint64_t value = 0;
 
-	for (; len >= 8; at += 8, len -= 8)
-		value = value * 100000000 + json_eight_digits(at);
+	if (len >= 8 && len <= 16) {
+		/* The first of them, with zeros in front, and the last eight. */
+		if (len > 8)
+			value = json_eight_digits(json_load_digits(at) << 8 * (16 - len)) * 100000000;
+		return value + json_eight_digits(json_load_digits(at + len - 8));
+	}
+	if (len >= 4 && len < 8)
+		return json_few_digits(at, len);
 	for (; len; at++, len--)
 		value = value * 10 + (uint64_t)(*at - '0');
 	return value;

@@ -52,23 +52,34 @@ static const double powers_of_ten[] = {
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 };
 
+/* Their number; what more than 15 digits make of the sum is of no use to anybody. */
+static inline size_t digits_add(struct span text, size_t *at, uint64_t *sum)
+{
+	size_t from = *at, i = from;
+
+	for (; i < text.len && (unsigned char)(text.at[i] - '0') < 10; i++)
+		*sum = *sum * 10 + (uint64_t)(text.at[i] - '0');
+	*at = i;
+	return i - from;
+}
+
 /* At most 15 digits and a power of ten that a double holds exactly: one rounding, so it is the right one. */
 bool real_parse_short(struct span text, double *out)
 {
 	size_t at = text.len && *text.at == '-', digits = 0;
-	int64_t mantissa = 0, exponent = 0, written = 0;
-	bool is_behind_point = false, is_exponent_negative = false;
+	int64_t exponent = 0, written = 0;
+	uint64_t mantissa = 0;
+	bool is_exponent_negative = false;
 
-	for (; at < text.len && (text.at[at] | 32) != 'e'; at++) {
-		if (text.at[at] == '.' && !is_behind_point) {
-			is_behind_point = true;
-			continue;
-		}
-		if (text.at[at] < '0' || text.at[at] > '9' || ++digits > 15)
-			return false;
-		mantissa = mantissa * 10 + (text.at[at] - '0');
-		exponent -= is_behind_point;
+	digits = digits_add(text, &at, &mantissa);
+	if (at < text.len && text.at[at] == '.') {
+		size_t point = at++;
+
+		digits += digits_add(text, &at, &mantissa);
+		exponent = -(int64_t)(at - point - 1);
 	}
+	if (digits > 15 || (at < text.len && (text.at[at] | 32) != 'e'))
+		return false;
 	if (at < text.len) {
 		at++;
 		if (at < text.len && (text.at[at] == '-' || text.at[at] == '+'))
@@ -196,19 +207,29 @@ static const char pairs[] = "000102030405060708091011121314151617181920212223242
 			    "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
 			    "9899";
 
+/* Of a decimal number; the powers grow by tens, so most are found at once. */
+static inline unsigned digits_count(uint64_t number)
+{
+	unsigned count = 1;
+
+	for (; number >= 10000; number /= 10000)
+		count += 4;
+	return count + (number >= 10) + (number >= 100) + (number >= 1000);
+}
+
 char *int_print(int64_t number, char *at)
 {
 	uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
-	char digits[20], *end = digits + sizeof(digits), *from = end;
+	char *end, *from;
 
+	if (number < 0)
+		*at++ = '-';
+	end = from = at + digits_count(left);
 	for (; left >= 100; left /= 100)
 		memcpy(from -= 2, &pairs[left % 100 * 2], 2);
 	if (left >= 10)
-		memcpy(from -= 2, &pairs[left * 2], 2);
+		memcpy(from - 2, &pairs[left * 2], 2);
 	else
-		*--from = (char)('0' + left);
-	if (number < 0)
-		*at++ = '-';
-	memcpy(at, from, (size_t)(end - from));
-	return at + (end - from);
+		from[-1] = (char)('0' + left);
+	return end;
 }

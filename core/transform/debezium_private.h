@@ -100,7 +100,20 @@ static inline bool value_is_null(const struct value *value)
 
 enum reading { READ_ABSENT, READ_OK, READ_BAD };
 enum reading value_uint(const struct value *value, uint64_t *out); /* digits as number or text */
-enum reading value_text(const struct value *value, struct arena *arena, struct span *out); /* "" counts as absent */
+enum reading value_text_any(const struct value *value, struct arena *arena, struct span *out);
+
+/* "" counts as absent. A text without escapes, as nearly all are, is not worth a call. */
+static inline enum reading value_text(const struct value *value, struct arena *arena, struct span *out)
+{
+	if (value_is_null(value))
+		return READ_ABSENT;
+	const struct json_token *t = &value->doc->tokens[value->token];
+
+	if (t->kind != JSON_STRING || t->flags & JSON_HAS_ESCAPES)
+		return value_text_any(value, arena, out);
+	*out = json_raw(value->doc, value->token);
+	return out->len ? READ_OK : READ_ABSENT;
+}
 
 /*
  * Schema blocks: {"type":"struct","fields":[..]} in front of a payload, the same bytes message after message.

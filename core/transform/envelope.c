@@ -98,13 +98,18 @@ bool is_snapshot(const struct event *e)
 	return !span_is(text, "false") && !span_is(text, "incremental") && text.len;
 }
 
+static bool is_operation(char op)
+{
+	return op == 'c' || op == 'u' || op == 'd' || op == 'r' || op == 't' || op == 'm';
+}
+
 static bool envelope_op(struct event *e)
 {
 	struct span op = NOTHING;
 
 	if (value_is(&e->top[FIELD_OP], JSON_STRING))
 		op = json_raw(e->doc, e->top[FIELD_OP].token);
-	if (op.len != 1 || !strchr("cudrtm", *op.at) || !*op.at)
+	if (op.len != 1 || !is_operation(*op.at))
 		return REFUSE(e, "unknown_op", NOTHING, SPAN("op"), "'op' is none of \"c\", \"u\", \"d\", \"r\", \"t\", \"m\"");
 	e->op = *op.at;
 	return true;

@@ -220,10 +220,8 @@ enum reading value_uint(const struct value *value, uint64_t *out)
 	return span_uint64(json_raw(value->doc, value->token), out) ? READ_OK : READ_BAD;
 }
 
-enum reading value_text(const struct value *value, struct arena *arena, struct span *out)
+enum reading value_text_any(const struct value *value, struct arena *arena, struct span *out)
 {
-	if (value_is_null(value))
-		return READ_ABSENT;
 	if (!value_is(value, JSON_STRING))
 		return READ_BAD;
 	*out = json_text(value->doc, value->token, arena);

@@ -7,6 +7,7 @@
 
 #include "record/position.h"
 
+#define DIGITS_SURE 19 /* fit 64 bits whatever they are */
 #define ORACLE_SLACK_MS 60000 /* the time of a change, which a long transaction commits much later */
 
 static enum reading place_text(struct place *p, enum field field, const char *name, struct span *out)
@@ -82,9 +83,9 @@ static bool element_quick(const char **at, const char *end, uint64_t *out, enum 
 	}
 	if (end - c < 5 || c[0] != '\\' || c[1] != '"')
 		return false;
-	for (c += 2; c < end && *c >= '0' && *c <= '9' && number < UINT64_MAX / 10 - 1; c++)
+	for (c += 2; c < end && (unsigned char)(*c - '0') < 10; c++)
 		number = number * 10 + (uint64_t)(*c - '0');
-	if (c - *at < 3 || end - c < 3 || c[0] != '\\' || c[1] != '"')
+	if (c - *at < 3 || c - *at > 2 + DIGITS_SURE || end - c < 3 || c[0] != '\\' || c[1] != '"')
 		return false;
 	*at = c + 2;
 	*out = number;
