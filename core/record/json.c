@@ -53,6 +53,7 @@ static void doc_lend(struct json_doc *doc, struct span text)
 	doc->text = text.at ? text : SPAN("");
 	doc->count = 0;
 	doc->trail = 0;
+	doc->block = 0;
 	if (doc->room <= ROOM_KEPT || text.len > ROOM_KEPT)
 		return;
 	free(doc->tokens);

@@ -54,6 +54,7 @@ struct json_doc {
 	uint32_t room; /* the doc owns tokens and reuses them from text to text */
 	uint32_t trail;       /* not 0: every text that one trail gave this number has the same members in the same
 	                         order, down to three objects deep (see json_trail_new) */
+	uint64_t block;       /* not 0: the value of "schema" is a known block, and so is every one of this number */
 	uint32_t place_count; /* of these members */
 	uint32_t *places;     /* the tokens of their values; JSON_PLACES_MAX of room, or NULL */
 };

@@ -273,8 +273,8 @@ const char *json_plain_end(const char *at, const char *end, bool *out_escapes)
 	}
 }
 
-/* Copies whole blocks and stays at the first byte that is not plain text, or where less than a block is left. */
-static inline void copy_blocks(const char **at, const char *end, char **to)
+/* Copies whole blocks and stays at the first byte that is not plain text, or at the end. */
+static void copy_plain(const char **at, const char *end, char **to)
 {
 	for (; end - *at >= JSON_BLOCK; *at += JSON_BLOCK, *to += JSON_BLOCK) {
 		json_mask mask = json_block_special(*at);
@@ -286,6 +286,8 @@ static inline void copy_blocks(const char **at, const char *end, char **to)
 			return;
 		}
 	}
+	while (*at < end && is_plain(**at))
+		*(*to)++ = *(*at)++;
 }
 
 bool json_unescape_plain(struct span inside, char *out, size_t *out_len)
@@ -293,13 +295,10 @@ bool json_unescape_plain(struct span inside, char *out, size_t *out_len)
 	const char *at = inside.at, *end = inside.at + inside.len;
 	char *to = out;
 
-	while (at < end) {
-		if (is_plain(*at)) {
-			copy_blocks(&at, end, &to);
-			for (; at < end && is_plain(*at); at++)
-				*to++ = *at;
-			continue;
-		}
+	for (;;) {
+		copy_plain(&at, end, &to);
+		if (at == end)
+			break;
 		if (*at != '\\' || end - at < 2 || !escape_value[(unsigned char)at[1]])
 			return false;
 		*to++ = escape_value[(unsigned char)at[1]];

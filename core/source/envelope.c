@@ -90,6 +90,10 @@ static bool check_block_body(struct envelope_reader *reader, struct span body)
 
 	if (json_parse_known(doc, body, &known, &id, &at) != JSON_FINE)
 		return false;
+	if (id) {
+		doc->block = ((const struct block *)id)->number;
+		return true;
+	}
 	schema = json_member(doc, 0, SPAN("schema"));
 	if (json_is(doc, schema, JSON_OBJECT) && doc->tokens[schema].next > schema + 1)
 		block_list_learn(&reader->blocks, json_slice(doc, schema));
@@ -140,15 +144,20 @@ static bool find_members(struct envelope_reader *reader, struct span line, struc
  */
 
 /* Keys are JSON in a JSON string: escapes, but of one kind. */
-static bool read_plain_string(struct span text, struct arena *arena, struct span *out)
+static bool read_plain_string(const struct envelope_value *value, const struct stem *stem, struct arena *arena,
+                              struct span *out)
 {
-	size_t room = text.len - 2, len;
+	size_t room = value->text.len - 2, len, done = value->has_stem ? stem->raw_len : 0;
+	size_t begun = done ? stem->plain_len : 0;
 	char *at = arena_bytes(arena, room);
-	bool is_read = json_unescape_plain(span_make(text.at + 1, room), at, &len);
+	bool is_read;
 
-	arena_shrink(arena, at, room, is_read ? len : 0);
+	if (begun)
+		memcpy(at, stem->plain, begun);
+	is_read = json_unescape_plain(span_make(value->text.at + 1 + done, room - done), at + begun, &len);
+	arena_shrink(arena, at, room, is_read ? begun + len : 0);
 	if (is_read)
-		*out = span_make(at, len);
+		*out = span_make(at, begun + len);
 	return is_read;
 }
 
@@ -159,11 +168,11 @@ static bool read_text(struct envelope_reader *reader, struct arena *arena, const
 
 	if (!value->text.at)
 		return true;
-	if (value->is_plain && *value->text.at == '"') {
+	if (value->is_plain && !value->has_stem && *value->text.at == '"') {
 		*out = span_make(value->text.at + 1, value->text.len - 2);
 		return true;
 	}
-	if (*value->text.at == '"' && read_plain_string(value->text, arena, out))
+	if (*value->text.at == '"' && read_plain_string(value, &reader->mold.stem, arena, out))
 		return true;
 	if (json_parse(&reader->other, value->text, &at) != JSON_FINE)
 		return false;

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "source/envelope_private.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #define TAIL_BYTES 64 /* there stands the table's name */
@@ -23,7 +24,6 @@ size_t block_list_recognise(void *context, struct span rest, void **out_id)
 {
 	struct block_list *list = context;
 
-	(void)out_id;
 	for (size_t i = 0; i < list->count; i++) {
 		/* The newest first: events of one table come in rows. */
 		size_t at = (list->newest + i) % list->count;
@@ -31,10 +31,13 @@ size_t block_list_recognise(void *context, struct span rest, void **out_id)
 		if (!begins_with(rest, &list->blocks[at]))
 			continue;
 		list->newest = at;
+		*out_id = &list->blocks[at];
 		return list->blocks[at].len;
 	}
 	return 0;
 }
+
+static _Atomic uint64_t numbers;
 
 void block_list_learn(struct block_list *list, struct span block)
 {
@@ -45,6 +48,7 @@ void block_list_learn(struct block_list *list, struct span block)
 	list->newest = list->count < ENVELOPE_BLOCKS ? list->count++ : list->oldest;
 	list->oldest = (list->newest + 1) % ENVELOPE_BLOCKS;
 	place = &list->blocks[list->newest];
+	place->number = atomic_fetch_add(&numbers, 1) + 1;
 	place->at = memory_grow(place->at, block.len);
 	memcpy(place->at, block.at, block.len);
 	place->len = block.len;

@@ -6,6 +6,9 @@
  */
 #include "source/envelope_private.h"
 
+#define STEM_LEAST 8   /* {\"id\": */
+#define STEM_MISSES 64
+
 /* In the order in which they stand. */
 static size_t pieces_sort(const struct envelope *envelope, struct mold_piece pieces[ENVELOPE_MEMBERS])
 {
@@ -56,26 +59,87 @@ void mold_learn(struct mold *mold, struct span line, const struct envelope *enve
 	mold->count = count;
 }
 
+/*
+ * The stem
+ */
+
+/* No escape is cut in two. */
+static size_t stem_whole(const char *at, size_t len)
+{
+	size_t slashes = 0;
+
+	while (slashes < len && at[len - 1 - slashes] == '\\')
+		slashes++;
+	return len - slashes % 2;
+}
+
+/* `key` is the inside of a string of ASCII and escapes of one letter. What it has in common with the stem is the new
+ * one; where that is next to nothing, it is begun anew now and then. */
+static void stem_learn(struct stem *stem, struct span key)
+{
+	size_t most = key.len < STEM_BYTES ? key.len : STEM_BYTES, len = 0;
+
+	if (!stem->raw_len && stem->misses++ % STEM_MISSES)
+		return;
+	if (!stem->raw_len) {
+		len = most;
+	} else {
+		most = most < stem->raw_len ? most : stem->raw_len;
+		while (len < most && stem->raw[len] == key.at[len])
+			len++;
+	}
+	len = stem_whole(key.at, len);
+	stem->raw_len = 0;
+	if (len < STEM_LEAST || !json_unescape_plain(span_make(key.at, len), stem->plain, &stem->plain_len))
+		return;
+	memcpy(stem->raw, key.at, len);
+	stem->raw_len = len;
+}
+
+static const char *key_end(struct stem *stem, const char *at, const char *end, struct envelope_value *out)
+{
+	const char *quote;
+	bool has_escapes = false;
+
+	if (stem->raw_len && (size_t)(end - at) > stem->raw_len && bytes_equal(at, stem->raw, stem->raw_len)) {
+		out->has_stem = true;
+		return json_plain_end(at + stem->raw_len, end, &has_escapes);
+	}
+	quote = json_plain_end(at, end, &has_escapes);
+	if (quote && has_escapes)
+		stem_learn(stem, span_make(at, (size_t)(quote - at)));
+	out->is_plain = !has_escapes;
+	return quote;
+}
+
+/*
+ * Lines
+ */
+
 /* The value at the cursor, which is moved behind it, but not over a closing quote. */
-static inline bool piece_value(const struct mold_piece *piece, const char **at, const char *end,
+static inline bool piece_value(struct mold *mold, const struct mold_piece *piece, const char **at, const char *end,
                                struct envelope_value *out)
 {
 	const char *begin = *at;
 	bool has_escapes = false;
 
+	*out = (struct envelope_value){ .is_plain = true };
 	if (!piece->is_text) {
 		*at = begin + 2;
-		*out = (struct envelope_value){ { begin, 2 }, true };
+		out->text = span_make(begin, 2);
 		return end - begin > 2 && begin[0] == '{' && begin[1] == '}';
 	}
-	*at = json_plain_end(begin, end, &has_escapes);
-	if (!*at)
-		return false;
-	*out = (struct envelope_value){ { begin - 1, (size_t)(*at - begin) + 2 }, !has_escapes };
-	return true;
+	if (piece->member == ENVELOPE_KEY) {
+		*at = key_end(&mold->stem, begin, end, out);
+	} else {
+		*at = json_plain_end(begin, end, &has_escapes);
+		out->is_plain = !has_escapes;
+	}
+	out->text = span_make(begin - 1, *at ? (size_t)(*at - begin) + 2 : 0);
+	return *at;
 }
 
-bool mold_read(const struct mold *mold, struct span line, struct envelope *out)
+bool mold_read(struct mold *mold, struct span line, struct envelope *out)
 {
 	const char *at = line.at, *end = line.at + line.len, *text = mold->text;
 
@@ -88,7 +152,7 @@ bool mold_read(const struct mold *mold, struct span line, struct envelope *out)
 		text += piece->len;
 		if (piece->member == ENVELOPE_DATA)
 			return envelope_scan_data(span_make(at, (size_t)(end - at)), &out->values[ENVELOPE_DATA]) == SCANNED_DATA;
-		if (!piece_value(piece, &at, end, &out->values[piece->member]))
+		if (!piece_value(mold, piece, &at, end, &out->values[piece->member]))
 			return false;
 	}
 	return false;

@@ -18,7 +18,8 @@ enum envelope_member {
 /* The text of one member's value. at == NULL: not there. */
 struct envelope_value {
 	struct span text;
-	bool is_plain; /* a string of printable ASCII without escapes, or {}: needs no parser */
+	bool is_plain; /* a string of ASCII without escapes, or {}: needs no parser */
+	bool has_stem; /* the inside of the string begins with the mold's stem */
 };
 
 /* What is known of a line: its envelope, or that it has none. */
@@ -60,6 +61,7 @@ enum scanned envelope_scan_data(struct span rest, struct envelope_value *out);
  * What stood around the values of the last line with a body (envelope_mold.c): a
  * line that fits needs no scan.
  */
+#define STEM_BYTES 512
 #define MOLD_BYTES 255 /* the lengths of its pieces are bytes */
 
 struct mold {
@@ -70,10 +72,15 @@ struct mold {
 	} pieces[ENVELOPE_MEMBERS];
 	size_t count;            /* 0: there is none */
 	char text[MOLD_BYTES];
+	struct stem {
+		char raw[STEM_BYTES], plain[STEM_BYTES]; /* as it stands, and without escapes */
+		size_t raw_len, plain_len;
+		unsigned misses;
+	} stem; /* what keys begin with: JSON in JSON, and maybe a schema block of its own */
 };
 
 /* True: `out` is what envelope_scan would find, and SCANNED_DATA what it would say. False: `out` means nothing. */
-bool mold_read(const struct mold *mold, struct span line, struct envelope *out);
+bool mold_read(struct mold *mold, struct span line, struct envelope *out);
 /* After SCANNED_DATA. */
 void mold_learn(struct mold *mold, struct span line, const struct envelope *envelope);
 
@@ -86,13 +93,15 @@ void mold_learn(struct mold *mold, struct span line, const struct envelope *enve
 
 struct block_list {
 	struct block {
+		uint64_t number; /* no other block of this process ever had it */
 		char *at;
 		size_t len;
 	} blocks[ENVELOPE_BLOCKS];
 	size_t count, oldest, newest;
 };
 
-size_t block_list_recognise(void *context, struct span rest, void **out_id); /* context: the list */
+/* context: the list; *out_id: the struct block. */
+size_t block_list_recognise(void *context, struct span rest, void **out_id);
 void block_list_learn(struct block_list *list, struct span block);
 void block_list_clear(struct block_list *list);
 

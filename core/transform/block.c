@@ -14,11 +14,16 @@
 #define BLOCKS_MAX 1000
 #define BLOCK_BYTES_MAX (64u << 20)
 #define BUCKETS 2048
+#define TOLD 64
 
 struct block_cache {
 	struct block *buckets[BUCKETS];
 	struct block *small; /* shorter than the head: compared one by one */
 	struct block *last;
+	struct told {
+		uint64_t number;
+		struct block *block;
+	} told[TOLD]; /* by the source's numbers */
 	size_t count, bytes;
 };
 
@@ -99,6 +104,18 @@ size_t block_recognise(void *context, struct span rest, void **out_id)
 	cache->last = block;
 	*out_id = block;
 	return block->text.len;
+}
+
+struct block *block_told(struct block_cache *cache, uint64_t number, struct span rest)
+{
+	struct told *told = &cache->told[number % TOLD];
+	void *block = NULL;
+
+	if (number && told->number == number)
+		return told->block;
+	if (block_recognise(cache, rest, &block))
+		*told = (struct told){ number, block };
+	return block;
 }
 
 /* The fields of a struct node; those whose type cannot be read are left out, as if the block had not named them. */

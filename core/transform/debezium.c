@@ -104,14 +104,15 @@ static bool lacks_block(const struct json_doc *doc)
 static bool event_borrow(struct debezium *d, struct event *e)
 {
 	const struct json_doc *doc = e->message->json;
-	void *block = NULL;
+	struct block *block = NULL;
 
 	if (!doc)
 		return false;
 	if (lacks_block(doc)) {
 		size_t start = doc->tokens[2].start;
 
-		if (!block_recognise(d->blocks, span_make(doc->text.at + start, doc->text.len - start), &block))
+		block = block_told(d->blocks, doc->block, span_make(doc->text.at + start, doc->text.len - start));
+		if (!block)
 			return false;
 	}
 	e->doc = doc;

@@ -138,6 +138,8 @@ struct block_cache *block_cache_new(void);
 void block_cache_free(struct block_cache *cache);
 /* For json_parse_known; `context` is the cache, the id is the block. */
 size_t block_recognise(void *context, struct span rest, void **out_id);
+/* The block that begins `rest` and has `number` in the source's tokens (json_doc.block); NULL: it was not met yet. */
+struct block *block_told(struct block_cache *cache, uint64_t number, struct span rest);
 /* Keeps the schema node `token`. NULL if it is none. `is_full`: the cache was emptied to make room, so
  * everything that points to a block is void. */
 struct block *block_learn(struct block_cache *cache, const struct json_doc *doc, uint32_t token, bool *out_emptied);
