@@ -147,6 +147,9 @@ const char *type_guess(const struct bq_type *type);
  * STRING unless `value_fits`; anything else STRING; arrays JSON. True if `old` had to change. */
 bool bq_type_widen(struct bq_type *old, const struct bq_type *seen, bool value_fits);
 
+/* The double nearest to a number's text, if that is quick to tell: few digits, a small exponent. -0 is 0. */
+bool real_parse_short(struct span text, double *out);
+
 /* The canonical text of a cell of that type (data/README "Canonical text"); NULL cells give false. */
 bool cell_text(const struct cell *cell, const struct bq_type *type, struct arena *arena, struct span *out);
 

@@ -73,8 +73,6 @@ enum convert_result reading_inside(struct reading *r, const struct source_type *
 enum convert_result reading_integer(struct reading *r, uint32_t token, const char *code, int64_t *out);
 /* `text` as double, correctly rounded; false: not a number. */
 bool real_parse(struct span text, struct arena *arena, double *out);
-/* Only what is quick to read: few digits, a small exponent. */
-bool real_parse_short(struct span text, double *out);
 bool real_parse_words(struct span text, double *out); /* NaN, Infinity, -Infinity, inf ... */
 
 /* Shortest text that reads back as the same number; REAL_TEXT_BYTES of room. */

@@ -5,14 +5,42 @@
 
 #include "record/key.h"
 
+/* A memory of names is for many rows: a replica of a few would pay for it and gain nothing. */
+#define TRAIL_WORTH 16
+
+static bool record_fail(const struct replica *replica, struct error *err)
+{
+	return fail(err, ERROR_BUG, "state_damaged", "a change of table '%.*s' has a fullRecord that is no JSON object",
+	            SPAN_ARG(replica->name));
+}
+
 static bool record_parse(struct replica *replica, struct json_doc *doc, struct span record, struct error *err)
 {
 	size_t at;
 
 	if (json_parse(doc, record.at ? record : SPAN("null"), &at) == JSON_FINE && json_is(doc, 0, JSON_OBJECT))
 		return true;
-	return fail(err, ERROR_BUG, "state_damaged", "a change of table '%.*s' has a fullRecord that is no JSON object",
-	            SPAN_ARG(replica->name));
+	return record_fail(replica, err);
+}
+
+/* The rows of a table, one after the other: nearly all have the same members. */
+static bool row_parse(struct replica *replica, struct span record, struct error *err)
+{
+	struct json_known known = { .trail = replica->trail };
+	struct json_doc *doc = &replica->doc;
+	void *id;
+	size_t at;
+
+	if (!replica->trail) {
+		if (++replica->parsed < TRAIL_WORTH)
+			return record_parse(replica, doc, record, err);
+		known.trail = replica->trail = json_trail_new();
+		doc->places = memory_alloc(JSON_PLACES_MAX * sizeof(*doc->places));
+	}
+	if (json_parse_known(doc, record.at ? record : SPAN("null"), &known, &id, &at) == JSON_FINE &&
+	    json_is(doc, 0, JSON_OBJECT))
+		return true;
+	return record_fail(replica, err);
 }
 
 static uint32_t column_search(const struct replica *replica, struct span name)
@@ -24,10 +52,14 @@ static uint32_t column_search(const struct replica *replica, struct span name)
 	return UINT32_MAX;
 }
 
-/* Rows of a table have their members in one order: the last row's is tried first. */
+/* Rows of a table have their members in one order: the last row's is tried first, and on the same trail it is known. */
 static uint32_t column_of_member(struct replica *replica, size_t member, uint32_t token)
 {
-	struct span name = json_text(&replica->doc, token, replica->scratch);
+	struct span name;
+
+	if (replica->hinted && replica->hinted == replica->doc.trail)
+		return replica->hints[member];
+	name = json_text(&replica->doc, token, replica->scratch);
 
 	if (member >= replica->hint_room) {
 		size_t room = member * 2 + 64;
@@ -60,7 +92,7 @@ bool replica_bind_record(struct replica *replica, const struct change *change, s
 	const struct json_doc *doc = &replica->doc;
 	size_t member = 0;
 
-	if (!record_parse(replica, &replica->doc, change->full_record, err))
+	if (!row_parse(replica, change->full_record, err))
 		return false;
 	sqlite3_clear_bindings(replica->upsert);
 	if (way)
@@ -80,6 +112,7 @@ bool replica_bind_record(struct replica *replica, const struct change *change, s
 		value_bind(replica->reader, replica->upsert, (int)column + 1, &replica->schema.columns[column].type, doc,
 		           name + 1, replica->scratch);
 	}
+	replica->hinted = doc->trail;
 	if (way)
 		literals_bind(replica, way);
 	store_bind_blob(replica->upsert, (int)replica->schema.count + 1,

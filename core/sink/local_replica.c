@@ -10,6 +10,7 @@
 
 void replica_forget_statements(struct replica *replica)
 {
+	replica->hinted = 0; /* columns may be others next */
 	sql_finalize(&replica->upsert);
 	sql_finalize(&replica->remove);
 	sql_finalize(&replica->find);
@@ -30,6 +31,8 @@ void replica_free(struct replica *replica)
 	json_doc_free(&replica->doc);
 	json_doc_free(&replica->old_doc);
 	json_doc_free(&replica->list);
+	free(replica->doc.places);
+	json_trail_free(replica->trail);
 	free(replica->hints);
 	arena_free(replica->scratch);
 	arena_free(replica->arena);

@@ -47,8 +47,12 @@ void value_reader_free(struct value_reader *reader)
 static double real_read(struct value_reader *reader, struct span text, struct arena *arena)
 {
 	char near[64];
-	char *copy = text.len < sizeof(near) ? near : arena_bytes(arena, text.len + 1);
+	char *copy;
+	double quick;
 
+	if (real_parse_short(text, &quick) && quick != 0)
+		return quick;
+	copy = text.len < sizeof(near) ? near : arena_bytes(arena, text.len + 1);
 	memcpy(copy, text.at, text.len);
 	copy[text.len] = '\0';
 	return strtod_l(copy, NULL, reader->plain);

@@ -65,6 +65,9 @@ struct replica {
 
 	struct value_reader *reader;
 	struct json_doc doc, old_doc, list;
+	struct json_trail *trail;          /* NULL: not worth it yet */
+	uint32_t parsed;                   /* records, until it is */
+	uint32_t hinted;                   /* the trail's number of the record that left the hints; 0: look at each name */
 	uint32_t *hints;                   /* column of the n-th member in the last record */
 	size_t hint_room;
 	struct arena *scratch;             /* of one row */
