@@ -162,7 +162,7 @@ typedef bool (*dlq_line)(void *context, const char *json);
 struct letter_question {
 	struct span key;
 	const unsigned char *position; /* POSITION_BYTES */
-	bool is_newer;
+	bool is_newer, is_unknown;     /* unknown: it could not be told */
 	size_t asker;                  /* the asker's own */
 };
 
@@ -172,7 +172,8 @@ struct dlq_filter {
 	int64_t id;               /* 0: all */
 	bool with_values;         /* dlq_list: each with what its error points at */
 	int64_t after, before;    /* only larger ids; only smaller ones, the largest first; 0: from the first on. Not both */
-	/* Fills "newer" of letters of one table, and may change the order of the questions; NULL: left out as false. */
+	/* Fills "newer" of letters of one table, and may change the order of the questions. A letter that was refused before its key
+	 * was made is not asked of; its "newer" is null, as all are without this. */
 	void (*ask_newer)(void *context, struct span table, struct letter_question *questions, size_t count);
 	/* dlq_show: writes what "replica" is, a JSON value; NULL: no such member. `key` as in the warehouse, `json_key` as the
 	 * message has it; both may be empty. */

@@ -65,15 +65,20 @@ bool letter_question_of(sqlite3_stmt *row, struct span *out_table, struct letter
 	return true;
 }
 
-bool letter_is_newer(sqlite3_stmt *row, const struct dlq_filter *filter)
+void question_add_newer(const struct letter_question *question, struct text *out)
 {
-	struct letter_question question;
+	member_name(out, "newer");
+	text_add(out, question->is_unknown ? "null" : question->is_newer ? "true" : "false");
+}
+
+void letter_add_newer(sqlite3_stmt *row, const struct dlq_filter *filter, struct text *out)
+{
+	struct letter_question question = { .is_unknown = true };
 	struct span table;
 
-	if (!filter->ask_newer || !letter_question_of(row, &table, &question))
-		return false;
-	filter->ask_newer(filter->context, table, &question, 1);
-	return question.is_newer;
+	if (filter->ask_newer && letter_question_of(row, &table, &question))
+		filter->ask_newer(filter->context, table, &question, 1);
+	question_add_newer(&question, out);
 }
 
 static bool letter_show(struct dlq *dlq, const struct dlq_filter *filter, struct text *out, struct error *err)
@@ -88,7 +93,7 @@ static bool letter_show(struct dlq *dlq, const struct dlq_filter *filter, struct
 		return false;
 	}
 	letter_json(out, row, filter);
-	member_bool(out, "newer", letter_is_newer(row, filter));
+	letter_add_newer(row, filter, out);
 	if (filter->add_row) {
 		member_name(out, "replica");
 		filter->add_row(filter->context, store_text(row, COL_TABLE), store_blob(row, COL_WEIR_KEY), store_text(row, COL_KEY), out);
@@ -232,7 +237,7 @@ char *dlq_first_letter(struct dlq *dlq, const struct dlq_filter *filter, const c
 	if (!dlq_row(dlq, stmt, &has_row, err) || !has_row)
 		return NULL;
 	letter_json(out, stmt, filter);
-	member_bool(out, "newer", letter_is_newer(stmt, filter));
+	letter_add_newer(stmt, filter, out);
 	text_add_char(out, '}');
 	sqlite3_reset(stmt);
 	return dlq_json_is_whole(dlq, out, err) ? text_take(out) : NULL;

@@ -50,6 +50,7 @@ static void question_take(struct look *look, sqlite3_stmt *stmt, struct look_row
 {
 	struct letter_question *question = &row->question;
 
+	question->is_unknown = true;
 	if (!look->filter->ask_newer || !letter_question_of(stmt, &row->table, question))
 		return;
 	row->table = arena_copy(look->arena, row->table);
@@ -171,12 +172,12 @@ static void ask_of_table(struct look *look, size_t first, struct letter_question
 			continue;
 		questions[count] = look->rows[i].question;
 		questions[count].asker = i;
-		look->rows[i].question.key.len = 0; /* asked */
 		count++;
 	}
 	look->filter->ask_newer(look->filter->context, table, questions, count);
 	for (size_t i = 0; i < count; i++)
-		look->rows[questions[i].asker].question.is_newer = questions[i].is_newer;
+		look->rows[questions[i].asker].question = (struct letter_question){ .is_newer = questions[i].is_newer, /* without its key: asked */
+			                                                            .is_unknown = questions[i].is_unknown };
 }
 
 static void page_ask(struct look *look)
@@ -196,7 +197,7 @@ static bool page_hand_out(struct look *look)
 
 	page_ask(look);
 	for (size_t i = 0; i < look->count && goes_on; i++) {
-		member_bool(look->rows[i].line, "newer", look->rows[i].question.is_newer);
+		question_add_newer(&look->rows[i].question, look->rows[i].line);
 		text_add_char(look->rows[i].line, '}');
 		goes_on = look->on_line(look->context, look->rows[i].line->at);
 	}

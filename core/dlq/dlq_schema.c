@@ -168,7 +168,7 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[PAIR_DISCARD] = "UPDATE letters SET state = 7 WHERE grp = ?1 AND state = ?2 AND (?3 IS NULL OR " IS_TABLE("tbl", "?3") ")",
 	[TROUBLES] = "SELECT g.tbl, g.id, g.code, g.col, g.first, g.sample, sum(s.count) AS n FROM groups g"
 	             " JOIN group_states s ON s.grp = g.id AND s.state IN (0, 5) AND s.count > 0 WHERE ?1 IS NULL OR g.tbl = ?1"
-	             " GROUP BY g.id ORDER BY n",
+	             " GROUP BY g.id ORDER BY n, g.id DESC", /* the last one is taken: of as many letters the older group */
 	[COUNT_STATES] = "SELECT state, sum(count) FROM table_states WHERE ?1 IS NULL OR tbl = ?1 GROUP BY state",
 
 	[TIMELINE_ADD] = "INSERT INTO timeline (tbl, version, change, columns, origin, place, line, message_id, publish, at, steps)"

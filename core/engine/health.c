@@ -101,7 +101,7 @@ static void say_jobs(struct call *call, const struct sums *sums)
 		say(call, "ok", "position and ledger stored", "all: no job runs");
 	say(call, sums->unbalanced ? "fails" : "ok", "ledgers", "%lld of %lld balanced", (long long)(sums->jobs - sums->unbalanced),
 	    (long long)sums->jobs);
-	say(call, "ok", "unsaved work", "%lld messages in flight; a crash reads them again", (long long)sums->in_flight);
+	say(call, "ok", "unsaved work", "%lld in flight; a crash reads them again", (long long)sums->in_flight);
 	say(call, "ok", "replicas behind the changelog", "%lld changes, the oldest waits %.1fs", (long long)sums->waiting,
 	    sums->oldest_replica_s);
 	say(call, "ok", "parked", "%lld messages of paused tables", (long long)sums->parked);
@@ -148,8 +148,9 @@ static void say_process(struct call *call)
 	clock_text(began_us, began);
 	say(call, (rlim_t)used * 10 > limit.rlim_cur * 9 ? "warning" : "ok", "descriptors", "%d of %llu", used,
 	    (unsigned long long)limit.rlim_cur);
-	say(call, "ok", "engine", "up since %.19sZ, %.0f MiB, %d sessions, pid %d", began, metrics_resident_bytes() / MIB,
-	    atomic_load(&call->engine->session_count), (int)getpid());
+	say(call, "ok", "engine", "since %.19sZ, pid %d", began, (int)getpid());
+	say(call, "ok", "memory and sessions", "%.0f MiB, %d sessions", metrics_resident_bytes() / MIB,
+	    atomic_load(&call->engine->session_count));
 }
 
 static void say_vault(struct call *call)

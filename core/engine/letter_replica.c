@@ -9,7 +9,7 @@
 
 #define ROW_SHOWN_MAX ((size_t)128 << 10) /* beside a payload, in a line of the socket */
 
-/* What cannot be told is left out as false: a list is not the place to fail for it. */
+/* What cannot be told is unknown: a list is not the place to fail for it. */
 void letters_ask_newer(void *context, struct span table, struct letter_question *questions, size_t count)
 {
 	const struct sink_setup *setup = context;
@@ -20,8 +20,11 @@ void letters_ask_newer(void *context, struct span table, struct letter_question 
 
 	for (size_t i = 0; i < count; i++)
 		asked[i] = (struct newer_question){ .key = questions[i].key, .position = questions[i].position, .record = (uint32_t)i };
-	if (dot && warehouse_ask_newer(setup, dot + 1, asked, count, &ignored)) {
-		for (size_t i = 0; i < count; i++)
+	bool is_told = dot && warehouse_ask_newer(setup, dot + 1, asked, count, &ignored);
+
+	for (size_t i = 0; i < count; i++) {
+		questions[i].is_unknown = !is_told;
+		if (is_told)
 			questions[asked[i].record].is_newer = asked[i].is_newer;
 	}
 	free(name);
@@ -45,7 +48,7 @@ static void add_answer(struct text *out, const struct row_answer *answer)
 		text_add_format(out, "{\"row\":%s,\"position\":\"%s\"}", answer->row->at, place);
 }
 
-/* {"row","position"}: a row of NULL is none; NULL for all of it: no replica. What fails says so in its place. */
+/* {"row","position"}: a row of NULL is none, or with "key_unknown" one that cannot be looked for; NULL for all of it: no replica. What fails says so in its place. */
 void letter_add_row(void *context, struct span table, struct span key, struct span json_key, struct text *out)
 {
 	const struct sink_setup *setup = context;
@@ -62,6 +65,8 @@ void letter_add_row(void *context, struct span table, struct span key, struct sp
 		text_add_char(out, '}');
 	} else if (!dot || !answer.has_replica) {
 		text_add(out, "null");
+	} else if (!key.len && !json_key.len) {
+		text_add(out, "{\"row\":null,\"key_unknown\":true}");
 	} else {
 		add_answer(out, &answer);
 	}

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "engine/commands_private.h"
 #include "engine/journal.h"
+#include "engine/letter_replica.h"
 #include "engine/metrics_private.h"
 #include "engine/result_private.h"
 #include "engine/why_cause.h"
@@ -19,10 +20,11 @@
 #define WHY_GROUPS_MAX 50 /* of one table; `weir dlq groups` has them all */
 #define BEFORE_US (INT64_C(7) * 86400 * 1000000)
 
-static char *first_letter(struct job_files *files, const struct job_options *options, const char *table,
-                          struct error *err)
+static char *first_letter(const struct engine *engine, struct job_files *files, const struct job_options *options,
+                          const char *table, struct error *err)
 {
-	struct dlq_filter filter = { .job = options->name };
+	struct sink_setup setup = { .options = options, .warehouse = engine->home->warehouse };
+	struct dlq_filter filter = { .job = options->name, .ask_newer = letters_ask_newer, .context = &setup };
 
 	return files->dlq ? dlq_first_letter(files->dlq, &filter, table, err) : NULL;
 }
@@ -140,13 +142,13 @@ static void add_steps(json_t *answer)
 }
 
 /* NULL with err: it cannot be told. */
-static json_t *explain_table(struct job_files *files, const struct job_options *options, json_t *row, bool needs,
+static json_t *explain_table(const struct engine *engine, struct job_files *files, const struct job_options *options, json_t *row, bool needs,
                              struct error *err)
 {
 	const char *name = json_string_value(json_object_get(row, "table"));
 	const char *lost = json_string_value(json_object_get(files->lost, name));
 	const json_t *paused = json_object_get(row, "paused");
-	char *text = lost ? NULL : first_letter(files, options, name, err);
+	char *text = lost ? NULL : first_letter(engine, files, options, name, err);
 	json_t *letter = text ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
 	json_t *answer = json_pack("{s:s, s:s, s:O, s:b}", "table", name, "job", options->name, "state",
 	                           json_object_get(row, "state"), "needs", needs);
@@ -186,7 +188,7 @@ static bool take_table(struct job_files *files, const struct job_options *option
 	} else if (!*answer || (needs && !answer_needs(*answer))) {
 		json_decref(*answer);
 		live_add_row(why->engine, options->name, row);
-		*answer = explain_table(files, options, row, needs, err);
+		*answer = explain_table(why->engine, files, options, row, needs, err);
 		is_fine = *answer != NULL;
 	}
 	json_decref(row);

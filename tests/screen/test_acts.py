@@ -229,7 +229,7 @@ def test_what_is_copied_can_be_pasted_elsewhere():
         steps(t, "Enter")
         t.row("first bad event")
         finding = copied(t, "Y")
-        for fact in ("shop.orders", "unknown_column", "line 45", "message 45", "no column phone", "schemaChanges is reject"):
+        for fact in ("shop.orders", "unknown_column", "line 45", "message id 45", "no column phone", "schemaChanges is reject"):
             assert fact in finding, (fact, finding)
         steps(t, "g d Enter")
         assert copied(t, "y") == "1"

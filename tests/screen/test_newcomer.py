@@ -244,3 +244,35 @@ def test_a_finished_group_offers_nothing_to_discard():
         press_each(t, "Esc")
         line(t, "dlq replay --group 1 --job shop --yes")
         t.wait_for("nothing was replayed")
+
+
+def make_unread(home):
+    """A row, then a change of it whose number is none, and a message without its key."""
+    columns = {"id": {"bigquery": "INT64"}, "n": {"bigquery": "INT64"}}
+    home.write("schema.json", json.dumps({"orders": {"primary_key": ["id"], "columns": columns}}))
+    events = [weir.event({"id": 1, "n": 5}, table="orders", lsn=1), weir.event({"id": 1, "n": "n/a"}, table="orders", lsn=2),
+              weir.event({"n": 7}, table="orders", lsn=3)]
+    home.write("feed", weir.feed(events, lambda e: weir.id_key(e) if "id" in e["after"] else None))
+    return console.ran(home, 1, sourceSchema=home.file("schema.json"))
+
+
+def test_the_refused_value_stands_beside_the_row_and_newer_may_be_unknown():
+    with console.copy_of(make_unread) as home, console.console(home, cols=100, rows=30) as t:
+        letters = home.letters()
+        assert [l["newer"] for l in letters] == [None, None], letters
+        assert b"newer         unknown" in home.run("dlq", "show", 2).out
+        press_each(t, "f", "Tab", "Tab", "G")
+        assert any(row.split()[:4] == ["n", "5", "->", '"n/a"'] and row.rstrip().endswith("refused") for row in t.picture().lines), t.picture().lines
+        assert any(row.split() == ["message", "id", "2"] for row in t.picture().lines), t.picture().lines
+        press_each(t, "Esc")
+        line(t, "dlq show 2 --job shop")
+        press_each(t, "Tab", "Tab")
+        assert shown(t, "unknown: the letter was refused before its key was read"), t.picture().lines
+        assert shown(t, "whether the replica has a newer row is unknown"), t.picture().lines
+
+
+def test_no_line_of_health_is_cut():
+    with console.broken_shop() as home, console.console(home) as t:
+        press_each(t, "g h")
+        rows = [row for row in t.picture().lines if row[2:].startswith(("ok ", "warning ", "fails "))]
+        assert len(rows) > 8 and not [row for row in rows if ".." in row], rows

@@ -266,7 +266,7 @@ def test_facts_of_why():
                     line(t, "why " + table)
                     words = re.sub(r"[ \n]+", " ", "\n".join(t.picture().lines))
                     first = finding["first"]
-                    for fact in (finding["code"], "line %d" % first["source"]["line"], "message " + first["source"]["message_id"],
+                    for fact in (finding["code"], "line %d" % first["source"]["line"], "message id " + first["source"]["message_id"],
                                  first["key"], "NEEDS YOU"):
                         assert fact in words, (table, fact, words)
 
@@ -276,7 +276,7 @@ def test_lines_of_health_journal_logs_schema_and_explain():
         steps(t, "g h")
         lines = t.picture().lines
         for thing in json_lines(home, "engine", "status")[:-1]:
-            if thing["what"] not in ("engine", "descriptors", "disk below the state folder"):
+            if thing["what"] not in ("engine", "memory and sessions", "descriptors", "disk below the state folder"):
                 assert re.search(r"%s +%s +%s" % tuple(map(re.escape, (thing["level"], thing["what"], thing["now"]))), "\n".join(lines)), thing
         steps(t, "g j")
         journal = [x for x in json_lines(home, "journal", "--limit", "0") if not x.get("ended")]

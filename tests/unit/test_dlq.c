@@ -216,7 +216,7 @@ static void letter_keeps_bytes_attributes_and_reason(void **state)
 	member_is(place, 0, "first", "2026-01-05T03:10:00.123556Z");
 	member_is(place, 0, "last", "2026-01-05T03:10:00.123556Z");
 	member_is_number(place, 0, "attempts", 1);
-	assert_true(json_is_false(member(place, 0, "newer")));
+	assert_true(json_is_null(member(place, 0, "newer")));
 	text = json_dumps(member(place, 0, "attrs"), JSON_COMPACT);
 	assert_string_equal(text, "{\"trace\":\"abc\",\"tenant\":\"t1\"}");
 	free(text);
@@ -734,8 +734,10 @@ static void newer_is_asked_of_a_table_at_once(void **state)
 	keep_with_key(place, 4, SPAN("\1\1" "7"), "-");
 	assert_int_equal(look(place, LIST, (struct dlq_filter){ .ask_newer = ask_newer, .context = &asked }), 5);
 	assert_int_equal(asked, 3);
-	for (size_t i = 0; i < 5; i++)
+	for (size_t i = 0; i < 5; i++) {
 		assert_int_equal(json_is_true(member(place, i, "newer")), is_newer[i]);
+		assert_int_equal(json_is_null(member(place, i, "newer")), i == 1 || i == 4); /* no key, no table: nobody can know */
+	}
 	member_is(place, 0, "commit", "2023-11-14T22:13:20.123000Z");
 	assert_true(json_is_null(member(place, 1, "commit")));
 }

@@ -58,6 +58,8 @@ void print_letter(const json_t *letter, struct printer_state *state)
 
 static void print_member(const char *label, const json_t *value)
 {
+	if (json_is_null(value) && strcmp(label, "newer") == 0)
+		puts("newer         unknown: it was refused before it became a row");
 	if (!value || json_is_null(value))
 		return;
 	printf("%-13s ", label);

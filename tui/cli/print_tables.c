@@ -31,7 +31,7 @@ static void add_place(struct text *line, const json_t *change)
 	if (cli_number(source, "line"))
 		text_add_format(line, " (line %lld)", (long long)cli_number(source, "line"));
 	else if (*cli_word(source, "message_id"))
-		text_add_format(line, " (message %s)", cli_word(source, "message_id"));
+		text_add_format(line, " (message id %s)", cli_word(source, "message_id"));
 }
 
 static void print_step(const json_t *change, const json_t *step)

@@ -90,6 +90,12 @@ static void key_cell(const json_t *row, struct text *out)
 	json_decref(object);
 }
 
+/* Unknown where the letter was refused before its key was made. */
+static const char *newer_word(const json_t *row)
+{
+	return member_bool(row, "newer") ? "yes" : json_is_false(json_object_get(row, "newer")) ? "no" : "?";
+}
+
 static void time_cell(const struct console *console, const json_t *row, const char *member, struct text *out)
 {
 	if (*member_text(row, member))
@@ -109,7 +115,7 @@ void entries_cell(const struct console *console, const json_t *row, size_t colum
 	case FIRST: time_cell(console, row, "first", out); return;
 	case TRIES: text_add_int(out, member_int(row, "attempts")); return;
 	case BYTES: number_short(member_number(row, "bytes"), out); return;
-	case NEWER: text_add(out, member_bool(row, "newer") ? "yes" : "no"); return;
+	case NEWER: text_add(out, newer_word(row)); return;
 	case GROUP: text_add_int(out, member_int(row, "group")); return;
 	case KEY: key_cell(row, out); return;
 	case STATE:

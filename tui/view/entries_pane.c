@@ -39,7 +39,7 @@ static void draw_where(const struct console *console, const json_t *row, struct 
 
 	if (member_int(source, "line"))
 		text_add_format(where, "line %" PRId64, member_int(source, "line"));
-	add_word(where, "message", member_text(source, "message_id"));
+	add_word(where, "message id", member_text(source, "message_id"));
 	add_word(where, "position", member_text(row, "position"));
 	draw_field(area, 3, 1, area.cols - 2, -1, ROLE_text, text_span(where));
 	add_time(console, row, "commit", "commit", times);

@@ -9,8 +9,8 @@
 enum column { LEVEL, WHAT, NOW };
 
 static const struct list_column columns[] = {
-	[LEVEL] = { "LEVEL", "level", 8, -1, 0, 0, false, 'l' },
-	[WHAT] = { "WHAT", "what", 30, -1, 0, 0, false, 'w' },
+	[LEVEL] = { "LEVEL", "level", 7, -1, 0, 0, false, 'l' },
+	[WHAT] = { "WHAT", "what", 29, -1, 0, 0, false, 'w' },
 	[NOW] = { "NOW", "now", 20, -1, 0, 0, true, 0 },
 };
 

@@ -25,31 +25,38 @@ static void value_add(const json_t *value, struct text *out)
 /* A value is written in another way than it is stored: only what both have in the same kind can be said to differ. */
 static bool differs(const json_t *stored, const json_t *sent)
 {
-	return sent && !json_is_object(sent) && !json_is_array(sent) && json_typeof(stored) == json_typeof(sent) &&
+	return sent && stored && !json_is_object(sent) && !json_is_array(sent) && json_typeof(stored) == json_typeof(sent) &&
 	       !json_equal(stored, sent);
 }
 
-static void column_add(const char *name, const json_t *stored, const json_t *sent, struct lines *lines)
+/* The value that was refused is what one looks for: it is shown beside the stored one whatever its kind, also where the replica
+ * has no such column. */
+static void column_add(const char *name, const json_t *stored, const json_t *sent, bool is_refused, struct lines *lines)
 {
 	OWNED(text) now = text_new(LINE_BYTES);
 	OWNED(text) letter = text_new(LINE_BYTES);
 
-	value_add(stored, now);
-	if (!differs(stored, sent)) {
+	if (stored)
+		value_add(stored, now);
+	else
+		text_add(now, "no such column");
+	if (!differs(stored, sent) && !(is_refused && sent)) {
 		lines_add(lines, ROLE_text, " %-14s %s", name, now->at);
 		return;
 	}
 	value_add(sent, letter);
-	lines_add(lines, ROLE_warn, " %-14s %s -> %s", name, now->at, letter->at);
+	lines_add(lines, ROLE_warn, " %-14s %s -> %s%s", name, now->at, letter->at, is_refused ? "   refused" : "");
 }
 
-static void columns_add(const struct letter *letter, const json_t *row, struct lines *lines)
+static void columns_add(const struct letter *letter, const json_t *shown, const json_t *row, struct lines *lines)
 {
 	const json_t *sent = row_of(letter->payload), *stored;
-	const char *name;
+	const char *name, *refused = member_text(shown, "column");
 
 	json_object_foreach((json_t *)row, name, stored)
-		column_add(name, stored, json_object_get(sent, name), lines);
+		column_add(name, stored, json_object_get(sent, name), strcmp(name, refused) == 0, lines);
+	if (*refused && !json_object_get(row, refused) && json_object_get(sent, refused))
+		column_add(refused, NULL, json_object_get(sent, refused), true, lines);
 }
 
 void letter_row(const struct letter *letter, const json_t *shown, struct lines *lines)
@@ -63,10 +70,12 @@ void letter_row(const struct letter *letter, const json_t *shown, struct lines *
 		lines_paragraph(lines, ROLE_error, 1, member_text(replica, "problem"));
 	else if (member_bool(replica, "cut"))
 		lines_add(lines, ROLE_text, " there is one, too long to be shown here");
+	else if (member_bool(replica, "key_unknown"))
+		lines_add(lines, ROLE_text, " unknown: the letter was refused before its key was read");
 	else if (!json_is_object(row))
 		lines_add(lines, ROLE_text, " none with this key");
 	else
-		columns_add(letter, row, lines);
+		columns_add(letter, shown, row, lines);
 	if (member_bool(shown, "newer"))
 		lines_add(lines, ROLE_warn, " it is newer than the letter: a replay has no effect");
 }

@@ -23,7 +23,7 @@ static void why_source(struct view *view, const json_t *shown, struct lines *lin
 	line_add(lines, "file", member_text(source, "file"));
 	snprintf(number, sizeof(number), "%" PRId64, member_int(source, "line"));
 	line_add(lines, "line", member_int(source, "line") ? number : "");
-	line_add(lines, "message", member_text(source, "message_id"));
+	line_add(lines, "message id", member_text(source, "message_id"));
 	if (*member_text(shown, "publish")) {
 		console_moment(view->console, member_text(shown, "publish"), published);
 		line_add(lines, "published", published->at);
@@ -92,6 +92,8 @@ void letter_why(struct view *view, const json_t *shown, struct area area)
 		         *member_text(shown, "path") ? member_text(shown, "path") : member_text(shown, "column"));
 	if (member_bool(shown, "newer"))
 		lines_add(lines, ROLE_warn, " the replica has a newer row for this key: a replay has no effect");
+	else if (json_is_null(json_object_get(shown, "newer")))
+		lines_add(lines, ROLE_dim, " whether the replica has a newer row is unknown: it was refused before it became a row");
 	why_source(view, shown, lines);
 	why_attributes(shown, lines);
 	why_attempts(view, shown, lines);

@@ -29,7 +29,7 @@ static void change_add(json_t *out, const json_t *table, const json_t *version, 
 	if (member_int(source, "line"))
 		text_add_format(where, "line %lld", (long long)member_int(source, "line"));
 	if (*member_text(source, "message_id"))
-		text_add_format(where, "%smessage %s", where->len ? ", " : "", member_text(source, "message_id"));
+		text_add_format(where, "%smessage id %s", where->len ? ", " : "", member_text(source, "message_id"));
 	json_object_set(row, "job", json_object_get(table, "job"));
 	json_object_set(row, "table", json_object_get(table, "table"));
 	json_object_set(row, "time", json_object_get(version, "time"));

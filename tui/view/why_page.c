@@ -146,7 +146,7 @@ static void source_add(const json_t *letter, struct text *out)
 	if (member_int(source, "line"))
 		text_add_format(out, "line %lld  ", (long long)member_int(source, "line"));
 	if (*member_text(source, "message_id"))
-		text_add_format(out, "message %s  ", member_text(source, "message_id"));
+		text_add_format(out, "message id %s  ", member_text(source, "message_id"));
 	if (*member_text(letter, "key"))
 		text_add_format(out, "key %s", member_text(letter, "key"));
 }
