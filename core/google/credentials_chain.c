@@ -75,7 +75,7 @@ struct credential *chain_find(const struct credentials_setup *setup, char *name,
 		return load_named(setup->file ? setup->file : named, setup, name, name_room, err);
 	path = well_known_path(setup);
 	no_check = setup_variable(setup, "NO_GCE_CHECK");
-	snprintf(name, name_room, "the metadata server");
+	snprintf(name, name_room, "metadata server");
 	if (path && (access(path, F_OK) == 0 || errno != ENOENT))
 		credential = load_named(path, setup, name, name_room, err);
 	else if (no_check && strcasecmp(no_check, "true") == 0)

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -26,8 +27,9 @@ func listen() (net.Listener, int, error) {
 }
 
 type servers struct {
-	ports map[string]int
-	pki   *pki
+	ports  map[string]int
+	pki    *pki
+	tokens *tokenServer
 }
 
 func (s *servers) add(name string, serve func(net.Listener)) error {
@@ -85,6 +87,7 @@ func (s *servers) start() error {
 		"rest_name":   httpOn(rest, s.pki.http1("elsewhere.example")),
 		"proxy":       httpOn(proxyHandler{}, nil),
 		"silent":      silentServe,
+		"tokens":      httpOn(s.tokens, nil),
 		"closed":      func(listener net.Listener) { listener.Close() },
 	} {
 		if err := s.add(name, serve); err != nil {
@@ -115,8 +118,15 @@ func echoMain(args []string) error {
 	if err != nil {
 		return err
 	}
-	s := &servers{ports: map[string]int{}, pki: made}
+	tokens, err := newTokenServer()
+	if err != nil {
+		return err
+	}
+	s := &servers{ports: map[string]int{}, pki: made, tokens: tokens}
 	if err := s.start(); err != nil {
+		return err
+	}
+	if err := tokens.writeFiles(*folder, fmt.Sprintf("http://127.0.0.1:%d", s.ports["tokens"])); err != nil {
 		return err
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(map[string]any{"ports": s.ports, "ca": made.file}); err != nil {

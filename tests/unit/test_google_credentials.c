@@ -523,7 +523,7 @@ static void the_chain_is_googles(void **state)
 	expect_source(*state, named, "login of a user, named.json");
 	expect_source(*state, config, "login of a user, sdk/application_default_credentials.json");
 	expect_source(*state, home, "login of a user, ./.config/gcloud/application_default_credentials.json");
-	expect_source(*state, none, "the metadata server");
+	expect_source(*state, none, "metadata server");
 	expect_source(*state, no_check, "no_credentials");
 	chmod("named.json", 0644);
 	expect_source(*state, named, "credentials_exposed");
