@@ -213,11 +213,13 @@ demo: all ## replicate the bundled change stream into a local warehouse and open
 test: test-deps ## build every variant and run every test
 	@tests/run.sh
 
-soak: test-deps ## every recorded stream (WEIR_DATA=FOLDER) in every way it may be delivered, killed and on failing disks; hours
+soak: test-deps ## every recorded stream (WEIR_DATA=FOLDER) in every way it may be delivered, killed and on failing disks; a day of trouble; growth; hours
 	@$(MAKE) --no-print-directory VARIANT=crash programs
 	@WEIR_BUILD=build/crash python3 tests/soak/soak.py
 	@WEIR_BUILD=build/crash python3 tests/soak/disk.py
 	@WEIR_BUILD=build/crash python3 tests/soak/descriptors.py
+	@WEIR_BUILD=build/crash python3 tests/soak/day.py
+	@WEIR_BUILD=build/crash python3 tests/soak/growth.py
 	@WEIR_BUILD=build/crash WEIR_AGAIN=all python3 tests/e2e/run.py test_again.py
 	@$(MAKE) --no-print-directory google
 	@WEIR_SEQUENCES=$${WEIR_SEQUENCES:-1000} python3 tests/e2e/run.py test_google.py

@@ -308,6 +308,7 @@ struct job_standing {
 	char code[40];
 	char sentence[512];
 	bool is_running;
+	bool is_hoped;        /* kept: it broke, was not stopped, and is begun again when the cause is gone */
 	bool is_replay;       /* it runs for a replay alone: to acts it is in the state that was kept */
 };
 void job_standing(struct engine *engine, const char *name, struct job_standing *out);

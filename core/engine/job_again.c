@@ -181,7 +181,7 @@ static bool is_wanted(struct engine *engine, const struct hope *hope)
 	struct job_standing standing = { 0 };
 
 	job_kept_standing(engine->home, hope->name, &standing);
-	return !hope->is_unread || standing.state == STATE_OK;
+	return !hope->is_unread || standing.is_hoped || standing.state == STATE_OK;
 }
 
 static void begin(struct engine *engine, const struct hope *hope, struct job_options *options)

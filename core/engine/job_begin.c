@@ -99,7 +99,7 @@ static struct job *begin_taken(struct engine *engine, struct job_options *option
 		job_give_name_locked(engine, job->name);
 	pthread_mutex_unlock(&engine->lock);
 	if (!job && run->is_kept)
-		job_keep_state(engine->home, options->name, before.state, before.code, before.sentence, &ignored);
+		job_keep_standing(engine->home, options->name, &before, &ignored);
 	return job;
 }
 
@@ -161,7 +161,7 @@ static struct job *start_replaying(struct engine *engine, const char *name, cons
 	if (hand_start_over(engine, name, run))
 		return job;
 	if (run->is_kept)
-		job_keep_state(engine->home, name, before.state, before.code, before.sentence, &ignored);
+		job_keep_standing(engine->home, name, &before, &ignored);
 	return NULL;
 }
 
@@ -273,12 +273,15 @@ void jobs_free(struct engine *engine)
 
 static void tell_refused(struct engine *engine, const char *name, const struct error *why)
 {
+	struct job_standing standing = { .state = STATE_NEEDS_YOU, .is_hoped = true };
 	struct error ignored = { 0 };
 
 	if (!job_hold_registered(engine, name, &ignored))
 		return;
 	job_tell_refused(engine, name, why);
-	job_keep_state(engine->home, name, STATE_NEEDS_YOU, why->code, why->message, &ignored);
+	snprintf(standing.code, sizeof(standing.code), "%s", why->code);
+	snprintf(standing.sentence, sizeof(standing.sentence), "%s", why->message);
+	job_keep_standing(engine->home, name, &standing, &ignored);
 	job_let_name(engine, name);
 	job_hope(engine, name, why->code, false);
 }
@@ -299,6 +302,8 @@ static void *restore_main(void *context)
 
 		if (!job_kept_standing(engine->home, json_string_value(name), &standing))
 			job_hope(engine, json_string_value(name), standing.code, true);
+		if (standing.is_hoped)
+			job_hope(engine, json_string_value(name), standing.code, false);
 		if (standing.state != STATE_OK || atomic_load(&engine->is_stopping))
 			continue;
 		options = job_load(engine->home, json_string_value(name), NULL, 0, &err);

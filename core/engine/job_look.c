@@ -133,7 +133,8 @@ bool job_kept_standing(const struct home *home, const char *name, struct job_sta
 	is_known = is_known && (!dlq || dlq_job_state(dlq, state, out->code, out->sentence, &failure));
 	dlq_close(dlq);
 	if (is_known) {
-		out->state = state_named(state);
+		out->is_hoped = strcmp(state, HOPE_WORD) == 0;
+		out->state = out->is_hoped ? STATE_NEEDS_YOU : state_named(state);
 		return true;
 	}
 	out->state = STATE_STOPPED;

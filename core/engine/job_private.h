@@ -26,6 +26,12 @@ void job_let_look(struct engine *engine, const char *name);
 void job_hope(struct engine *engine, const char *name, const char *code, bool is_unread);
 void job_give_up(struct engine *engine, const char *name);
 
+/* How the store keeps the state of a job that broke and was not stopped: to others it needs somebody, the next engine goes
+ * on looking at it. */
+#define HOPE_WORD "needs you until it passes"
+bool job_keep_standing(const struct home *home, const char *name, const struct job_standing *standing,
+                       struct error *err);
+
 /* What the job's store has kept of its state; false: it cannot be read now, out->code says why. */
 bool job_kept_standing(const struct home *home, const char *name, struct job_standing *out);
 

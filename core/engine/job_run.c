@@ -15,8 +15,8 @@
 
 #define JOB_NICE 10 /* a tenth of the weight of a thread that answers somebody */
 
-bool job_keep_state(const struct home *home, const char *name, enum job_state state, const char *code,
-                    const char *sentence, struct error *err)
+static bool keep_word(const struct home *home, const char *name, const char *word, const char *code,
+                      const char *sentence, struct error *err)
 {
 	struct job_paths paths;
 	struct dlq *dlq;
@@ -25,9 +25,28 @@ bool job_keep_state(const struct home *home, const char *name, enum job_state st
 	job_paths_make(&paths, home, name);
 	dlq = dlq_open(paths.store, DLQ_WRITE, err);
 	job_paths_clear(&paths);
-	is_fine = dlq && dlq_set_job_state(dlq, progress_state_name(state), code, sentence, err);
+	is_fine = dlq && dlq_set_job_state(dlq, word, code, sentence, err);
 	dlq_close(dlq);
 	return is_fine;
+}
+
+bool job_keep_state(const struct home *home, const char *name, enum job_state state, const char *code,
+                    const char *sentence, struct error *err)
+{
+	return keep_word(home, name, progress_state_name(state), code, sentence, err);
+}
+
+bool job_keep_standing(const struct home *home, const char *name, const struct job_standing *standing,
+                       struct error *err)
+{
+	return keep_word(home, name, standing->is_hoped ? HOPE_WORD : progress_state_name(standing->state),
+	                 standing->code, standing->sentence, err);
+}
+
+/* It failed, and nobody has stopped it. */
+static bool job_breaks(const struct job *job)
+{
+	return job->failure.kind != ERROR_NONE && job->run.is_kept && atomic_load(&job->wish) == RUN_ON;
 }
 
 /* A kept job that the engine drained because it ends itself goes on with the next engine. */
@@ -42,6 +61,10 @@ static void keep_end(struct job *job)
 		return;
 	if (!has_failed && job->run.is_kept && atomic_load(&engine->is_stopping))
 		return;
+	if (job_breaks(job)) {
+		keep_word(engine->home, job->options->name, HOPE_WORD, job->failure.code, job->failure.message, &ignored);
+		return;
+	}
 	job_keep_state(engine->home, job->options->name,
 	               has_failed ? STATE_NEEDS_YOU : wish == RUN_PAUSE ? STATE_PAUSED : STATE_STOPPED, job->failure.code,
 	               job->failure.message, &ignored);
@@ -137,7 +160,7 @@ static void finish(struct job *job)
 	progress_look(job->progress, &view);
 	job->has_run = view.state != STATE_STOPPED;
 	keep_end(job);
-	if (job->failure.kind != ERROR_NONE && job->run.is_kept && atomic_load(&job->wish) == RUN_ON)
+	if (job_breaks(job))
 		job_hope(job->engine, job->options->name, job->failure.code, false);
 	if (!job->run.is_replay)
 		job_tell_end(job);

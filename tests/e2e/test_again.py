@@ -249,6 +249,19 @@ def test_a_feed_that_is_not_there_when_the_engine_starts():
         finishes(home)
 
 
+def test_the_next_engine_goes_on_looking():
+    with weir.Home() as home:
+        started(home)
+        content = feed_copy(home)
+        os.unlink(home.file("feed"))
+        says(home, "feed_changed", "no_such_file")
+        home.end_engine()
+        assert home.run("engine", "start").code == 0
+        says(home, "feed_changed", "no_such_file")
+        replace(home, content + lines(FIRST, LAST).encode())
+        finishes(home)
+
+
 def test_a_store_that_cannot_be_read_when_the_engine_starts():
     """Nobody can tell whether the job ran, until the file is whole: it did."""
     with weir.Home() as home:
@@ -446,3 +459,22 @@ def test_streams_that_are_closed():
         r = subprocess.run([os.path.join(home.build, "weird"), "--run", "piped.json", "--until-idle", "--json"], env=home.env, cwd=home.path,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=lambda: os.close(0), timeout=60)
         assert r.returncode == 78 and b"not_a_file" in r.stderr, r
+
+
+def test_a_release_has_no_switch_for_faults():
+    """What breaks a program on purpose is built in where tests are, and nowhere else."""
+    import re
+    names = set()
+    for folder, _, files in os.walk(os.path.join(weir.ROOT, "core")):
+        for name in (n for n in files if n.endswith((".c", ".h"))):
+            with open(os.path.join(folder, name)) as f:
+                source = f.read()
+            for part in re.findall(r"#ifdef WEIR_TEST_SWITCHES(.*?)#(?:else|endif)", source, re.S):
+                names |= set(re.findall(r'getenv\("(\w+)"\)', part))
+    assert {"WEIR_DISK", "WEIR_CRASH"} <= names, names
+    for program in ("weir", "weird"):
+        with open(os.path.join(weir.ROOT, "build", program), "rb") as f:
+            content = f.read()
+        assert b"WEIR_HOME" in content
+        for name in names | {"WEIR_FD", "WEIR_CLOCK"}:
+            assert name.encode() + b"\0" not in content, (program, name)

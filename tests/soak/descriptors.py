@@ -22,10 +22,10 @@ REASONS = {
 WAYS = [(how, times) for how in REASONS for times in (1, 3)] + [("io", 0), ("full", 0), ("none_left", 0), ("half", 0)]
 
 
-def library():
+def library(name="descriptors"):
     """Built anew when its source is newer."""
-    out = os.path.join(weir.ROOT, "build", "fakes", "descriptors.so")
-    source = os.path.join(weir.ROOT, "tests", "fakes", "descriptors.c")
+    out = os.path.join(weir.ROOT, "build", "fakes", name + ".so")
+    source = os.path.join(weir.ROOT, "tests", "fakes", name + ".c")
     if not os.path.exists(out) or os.path.getmtime(out) < os.path.getmtime(source):
         os.makedirs(os.path.dirname(out), exist_ok=True)
         subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-Wall", "-o", out + ".new", source], check=True)

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""growth.py [--starts N] [--messages N]: nothing grows that is not asked to.
+
+Ten thousand starts and stops of a job in one engine, then ten million messages through one job, by standard input into a
+replica of 1,000 rows. Memory, descriptors, threads and files are looked at twenty times; what is more at the end than after
+the first fifth is a leak. The journal alone may grow: it has four lines a start and a stop."""
+import os
+import subprocess
+import sys
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(ROOT, "tests", "e2e")]
+
+import weir
+from test_socket import Client
+
+LOOKS = 20
+KEYS = 1000
+LINES = 20000
+MAY_GROW = {"rss_kib": 8 << 10, "descriptors": 2, "threads": 2, "files": 0, "store_kib": 256, "warehouse_kib": 1024}
+# The log rolls five files of 10 MiB; two files wait for 50,000 pages of 8 KiB before they are written back.
+MOST = {"log_kib": 50 << 10, "wal_kib": 2 * 450 << 10}
+JOURNAL_BYTES = 1600
+
+
+def size_kib(path, tails=(".db", ".log", ".1", ".2", ".3", ".4")):
+    """Without SQLite's logs: they grow until they are written back, up to a limit of their own."""
+    total = 0
+    for folder, _, names in os.walk(path):
+        for name in names:
+            if name.endswith(tails) and os.path.exists(os.path.join(folder, name)):
+                total += os.path.getsize(os.path.join(folder, name))
+    return total >> 10
+
+
+def look(home, pid):
+    with open("/proc/%d/status" % pid) as f:
+        status = dict(line.split(":", 1) for line in f if ":" in line)
+    names = [n for _, _, names in os.walk(home.state) for n in names if not n.endswith(("-wal", "-shm"))]
+    return {
+        "rss_kib": int(status["VmRSS"].split()[0]), "threads": int(status["Threads"]),
+        "descriptors": len(os.listdir("/proc/%d/fd" % pid)), "files": len([n for n in names if not n.startswith("weird.log")]),
+        "store_kib": size_kib(os.path.join(home.state, "jobs")), "warehouse_kib": size_kib(os.path.join(home.state, "warehouse")),
+        "wal_kib": size_kib(home.state, "-wal"), "log_kib": size_kib(os.path.join(home.state, "logs")), "journal_kib": os.path.getsize(os.path.join(home.state, "journal.jsonl")) >> 10,
+    }
+
+
+def judged(looks, name):
+    """What grew, in words."""
+    settled, last = looks[len(looks) // 5], looks[-1]
+    print("%s: after a fifth %s\n%s: at the end   %s" % (name, settled, name, last), flush=True)
+    grew = ["%s grew from %d to %d" % (k, settled[k], last[k]) for k, most in MAY_GROW.items() if last[k] > settled[k] + most]
+    grew += ["%s is %d" % (k, last[k]) for k, most in MOST.items() if last[k] > most]
+    return ["%s: %s" % (name, g) for g in grew]
+
+
+def event_lines(number, count=LINES):
+    return weir.feed([weir.event({"id": i % KEYS, "n": i}, lsn=number * count + i + 1) for i in range(count)], weir.id_key).encode()
+
+
+def starts(count):
+    with weir.Home() as home:
+        home.job(home.write("feed", event_lines(0, 500) + b'{"data":{"op":"c"}}\n' * 5))
+        assert home.run("job", "create", "shop.json").code == 0
+        pid = home.run("engine", "status", "--json").last["pid"]
+        client, looks = Client(home), []
+        for i in range(count):
+            for act in ("start", "stop" if i % 3 else "drain"):
+                _, last = client.call(act, job="shop")
+                assert "ok" in last, (i, act, last)
+            if (i + 1) % (count // LOOKS) == 0:
+                looks.append(look(home, pid))
+        client.close()
+        line = home.run("job", "show", "shop", "--json").last
+        assert line["balanced"] and line["received"] == 505 and line["dead_lettered"] == 5, line
+        home.verify()
+        wrong = judged(looks, "%d starts and stops" % count)
+        each = (looks[-1]["journal_kib"] - looks[0]["journal_kib"]) * 1024 / (count * (LOOKS - 1) / LOOKS)
+        print("journal: %d bytes a start and stop" % each)
+        return wrong + (["the journal has %d bytes a start and stop" % each] if each > JOURNAL_BYTES else [])
+
+
+def feed_pipe(pipe, count):
+    """The same lines again, each round with later positions."""
+    lines = event_lines(0)
+    mark = b'"lsn": '
+    parts = [(p.split(b"}", 1) if n else (b"", p)) for n, p in enumerate(lines.split(mark))]
+    for number in range(count // LINES):
+        out = [parts[0][1]]
+        for i, (_, rest) in enumerate(parts[1:]):
+            out.append(b'"lsn": %d}' % (number * LINES + i + 1) + rest)
+        pipe.write(b"".join(out))
+    pipe.close()
+
+
+def messages(count):
+    with weir.Home() as home:
+        home.job("-", replicationMode="upsert", changeLogDataset=None)
+        p = subprocess.Popen([os.path.join(home.build, "weird"), "--run", "shop.json", "--until-idle", "--json"], cwd=home.path, env=home.env,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        home.children.append(p)
+        began = time.monotonic()
+        writer = threading.Thread(target=feed_pipe, args=(p.stdin, count), daemon=True)
+        writer.start()
+        looks, done = [], 0
+        while writer.is_alive():
+            time.sleep(0.2)
+            try:
+                now = home.sql("select line from _weir_position")[0][0] * LOOKS // count
+            except Exception:
+                continue
+            if now > done:
+                done = now
+                looks.append(look(home, p.pid))
+        out = p.stdout.read()
+        assert p.wait(timeout=600) == 0, out
+        result = weir.Result(0, out, b"").last
+        assert result["received"] == result["written"] == count // LINES * LINES and result["balanced"], result
+        assert home.sql("select count(*), max(n) from t") == [(KEYS, LINES - 1)]
+        print("%d messages in %.0f s" % (count, time.monotonic() - began))
+        return judged(looks, "%d messages" % count)
+
+
+def main():
+    args = sys.argv[1:]
+    number = lambda name, default: int(args[args.index(name) + 1]) if name in args else default
+    failed = starts(number("--starts", 10000)) + messages(number("--messages", 10000000))
+    for words in failed:
+        print("FAIL " + words)
+    print("%d passed, %d failed" % (2 - min(2, len(failed)), len(failed)))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
