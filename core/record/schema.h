@@ -17,6 +17,15 @@ struct column {
 	bool is_provisional;      /* only NULL has been seen: STRING until the first real value */
 	bool is_inferred;         /* the type was guessed from values, not told by a schema */
 	bool is_wide;             /* INT64: a value beyond 2^53 has been seen, FLOAT64 would not be exact */
+	uint32_t told;            /* of its source type, what a schema change needs and the type here does not tell: enum column_told */
+};
+
+enum column_told {
+	TOLD_ANYTHING = 1,        /* a schema block, or a statement, has told the rest */
+	TOLD_SINGLE = 2,          /* a float of four bytes */
+	TOLD_LIST = 4,            /* ENUM, SET */
+	TOLD_DECIMAL = 8,         /* its scale stands above: told >> TOLD_SCALE_BITS */
+	TOLD_SCALE_BITS = 8,
 };
 
 enum table_note {

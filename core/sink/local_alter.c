@@ -248,20 +248,46 @@ struct alter_way *way_make(struct replica *replica, size_t first)
 	return way;
 }
 
+/* What a token is as text; false: it is none that a cast reads. */
+static bool token_text(struct replica *replica, const struct bq_type *type, const struct json_doc *doc, uint32_t token,
+                       struct span *out)
+{
+	struct span raw = json_raw(doc, token);
+
+	if (strcmp(bq_type_local(type), "BLOB") == 0 || json_is(doc, token, JSON_NULL))
+		return false;
+	if (json_is(doc, token, JSON_STRING))
+		*out = json_text(doc, token, replica->scratch);
+	else if (json_is(doc, token, JSON_NUMBER))
+		*out = value_number_text(replica->reader, raw, replica->scratch);
+	else if (json_is(doc, token, JSON_TRUE) || json_is(doc, token, JSON_FALSE))
+		*out = json_is(doc, token, JSON_TRUE) ? SPAN("true") : SPAN("false");
+	else
+		return false;
+	if (!out->at)
+		*out = SPAN("");
+	return true;
+}
+
 void replica_bind_cast(struct replica *replica, size_t column, const struct alter_cast *casts, const struct json_doc *doc,
                        uint32_t token)
 {
 	const struct bq_type *type = &replica->schema.columns[column].type;
-	struct span text;
+	struct span text, was;
 
-	if (!casts || !json_is(doc, token, JSON_STRING) || strcmp(bq_type_local(type), "BLOB") == 0) {
+	if (!casts || !token_text(replica, type, doc, token, &text)) {
 		value_bind(replica->reader, replica->upsert, (int)column + 1, type, doc, token, replica->scratch);
 		return;
 	}
-	text = json_text(doc, token, replica->scratch);
-	for (; casts; casts = casts->next)
+	was = text;
+	for (; casts && text.at; casts = casts->next)
 		text = cast_text(casts->spec, text, replica->scratch);
-	store_bind_text(replica->upsert, (int)column + 1, text.at ? text : SPAN(""));
+	if (!text.at)
+		sqlite3_bind_null(replica->upsert, (int)column + 1);
+	else if (span_equal(was, text))
+		value_bind(replica->reader, replica->upsert, (int)column + 1, type, doc, token, replica->scratch);
+	else
+		value_bind_canonical(replica->reader, replica->upsert, (int)column + 1, type, text, replica->scratch);
 }
 
 void replica_way_count(struct replica *replica, const unsigned char *position)

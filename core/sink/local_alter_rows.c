@@ -10,23 +10,59 @@ struct alter_sql {
 	bool has_any;
 };
 
-/* A column gets the value of `place`: another column's, or a parameter. */
-static void add_assignment(struct alter_sql *a, size_t column, const struct alter_place *place)
+/* The value of `place`: another column's, or a parameter. */
+static void add_value(struct alter_sql *a, size_t column, const struct alter_place *place)
 {
 	const struct table_schema *schema = &a->replica->schema;
 
-	text_add(a->sql, a->has_any ? ", " : " SET ");
-	sql_name(a->sql, schema->columns[column].name);
-	text_add(a->sql, place->casts ? "=weir_cast(" : "=");
+	text_add(a->sql, place->casts ? "weir_cast(" : "");
 	if (place->doc)
 		text_add_format(a->sql, "?%zu", column + 2);
 	else if (place->from == ALTER_GONE)
 		text_add(a->sql, "NULL");
 	else
 		replica_add_converted(a->sql, &schema->columns[place->from], &schema->columns[column]);
-	if (place->casts)
-		text_add_format(a->sql, ", '%.*s')", SPAN_ARG(place->casts->spec));
+	if (!place->casts)
+		return;
+	text_add(a->sql, ", '");
+	text_add_span(a->sql, place->casts->spec);
+	text_add_format(a->sql, "', '%s')", bq_type_local(&schema->columns[column].type));
+}
+
+static void add_assignment(struct alter_sql *a, size_t column, const struct alter_place *place)
+{
+	text_add(a->sql, a->has_any ? ", " : " SET ");
+	sql_name(a->sql, a->replica->schema.columns[column].name);
+	text_add_char(a->sql, '=');
+	add_value(a, column, place);
 	a->has_any = true;
+}
+
+static bool is_only_cast(const struct alter_way *way, size_t column)
+{
+	return way->places[column].from == column && !way->places[column].doc;
+}
+
+/* Where values are only cast, rows that stay the same are not written: most types widen, and hold all values. */
+static void add_difference(struct alter_sql *a, const struct alter_way *way)
+{
+	const struct table_schema *schema = &a->replica->schema;
+	const char *between = " AND (";
+
+	for (size_t i = 0; i < schema->count; i++) {
+		if (!schema->columns[i].key_ordinal && !is_only_cast(way, i))
+			return;
+	}
+	for (size_t i = 0; i < schema->count; i++) {
+		if (schema->columns[i].key_ordinal || !way->places[i].casts)
+			continue;
+		text_add(a->sql, between);
+		sql_name(a->sql, schema->columns[i].name);
+		text_add(a->sql, " IS NOT ");
+		add_value(a, i, &way->places[i]);
+		between = " OR ";
+	}
+	text_add(a->sql, ")");
 }
 
 static struct alter_way *way_of_one(struct replica *replica, struct alter *alter)
@@ -55,7 +91,9 @@ static sqlite3_stmt *update_prepare(struct replica *replica, struct alter *alter
 			add_assignment(&a, i, &way->places[i]);
 	}
 	text_add(a.sql, " WHERE _weir_position < ?1");
-	if (!a.has_any)
+	if (a.has_any)
+		add_difference(&a, way);
+	else
 		text_clear(a.sql), text_add(a.sql, "SELECT 1 WHERE 0");
 	return sql_prepare(a.sql, replica->store, err);
 }

@@ -14,7 +14,8 @@ static bool column_read(sqlite3_stmt *stmt, struct arena *arena, struct column *
 		.key_ordinal = (uint16_t)sqlite3_column_int(stmt, 3),
 		.is_provisional = sqlite3_column_int(stmt, 4),
 		.is_inferred = sqlite3_column_int(stmt, 5),
-		.is_wide = sqlite3_column_int(stmt, 6),
+		.is_wide = sqlite3_column_int(stmt, 6) & 1,
+		.told = (uint32_t)(sqlite3_column_int64(stmt, 6) >> 1),
 	};
 	return bq_type_parse(store_text(stmt, 2), arena, &out->type);
 }
@@ -98,7 +99,7 @@ static bool column_write(struct store *store, sqlite3_stmt *stmt, int ordinal, c
 	sqlite3_bind_int(stmt, 7, column->key_ordinal);
 	sqlite3_bind_int(stmt, 8, column->is_provisional);
 	sqlite3_bind_int(stmt, 9, column->is_inferred);
-	sqlite3_bind_int(stmt, 10, column->is_wide);
+	sqlite3_bind_int64(stmt, 10, column->is_wide | (int64_t)column->told << 1);
 	return store_run(store, stmt, err);
 }
 

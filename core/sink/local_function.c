@@ -7,6 +7,7 @@
 #include "base/hash.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -58,22 +59,56 @@ static void text_function(sqlite3_context *context, int count, sqlite3_value **v
 	}
 }
 
-/* weir_cast(value, spec): of a text; other values stay. */
+/* What a stored value is as text; false: it is none that a cast reads. */
+static bool stored_text(sqlite3_value *value, char number[32], struct span *out)
+{
+	switch (sqlite3_value_type(value)) {
+	case SQLITE_INTEGER:
+		*out = span_make(number, (size_t)snprintf(number, 32, "%" PRId64, (int64_t)sqlite3_value_int64(value)));
+		return true;
+	case SQLITE_FLOAT:
+		*out = span_make(number, real_text(sqlite3_value_double(value), number));
+		return true;
+	case SQLITE_TEXT:
+		*out = span_make((const char *)sqlite3_value_text(value), (size_t)sqlite3_value_bytes(value));
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* As a value of a column that SQLite declares so; an integer's column takes digits as a number by itself. */
+static void result_cast(sqlite3_context *context, struct span text, const char *declared, struct arena *arena)
+{
+	char *copy = arena_string(arena, text), *end;
+	double number = strtod(copy, &end);
+
+	if (!text.at)
+		sqlite3_result_null(context);
+	else if (declared && strcmp(declared, "REAL") == 0 && text.len && end == copy + text.len && isfinite(number))
+		sqlite3_result_double(context, number);
+	else
+		sqlite3_result_text64(context, text.at, text.len, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+/* weir_cast(value, spec, declared type of its column): NULL and bytes stay. */
 static void cast_function(sqlite3_context *context, int count, sqlite3_value **values)
 {
 	struct arena *arena;
-	struct span text, spec;
+	struct span was, text;
+	char number[32];
 
 	(void)count;
-	if (sqlite3_value_type(values[0]) != SQLITE_TEXT) {
+	if (!stored_text(values[0], number, &was)) {
 		sqlite3_result_value(context, values[0]);
 		return;
 	}
 	arena = arena_new(1024);
-	text = span_make((const char *)sqlite3_value_text(values[0]), (size_t)sqlite3_value_bytes(values[0]));
-	spec = span_of((const char *)sqlite3_value_text(values[1]));
-	text = cast_text(spec, text, arena);
-	sqlite3_result_text64(context, text.at, text.len, SQLITE_TRANSIENT, SQLITE_UTF8);
+	text = cast_text(span_of((const char *)sqlite3_value_text(values[1])), was, arena);
+	if (text.at && span_equal(was, text))
+		sqlite3_result_value(context, values[0]);
+	else
+		result_cast(context, text, (const char *)sqlite3_value_text(values[2]), arena);
 	arena_free(arena);
 }
 
@@ -99,7 +134,7 @@ bool value_register(sqlite3 *db)
 {
 	return sqlite3_create_function_v2(db, "weir_carried", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
 	                                  carried_function, NULL, NULL, NULL) == SQLITE_OK &&
-	       sqlite3_create_function_v2(db, "weir_cast", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
+	       sqlite3_create_function_v2(db, "weir_cast", 3, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
 	                                  cast_function, NULL, NULL, NULL) == SQLITE_OK &&
 	       sqlite3_create_function_v2(db, "weir_text", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
 	                                  text_function, NULL, NULL, NULL) == SQLITE_OK;

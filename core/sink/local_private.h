@@ -100,12 +100,14 @@ void value_bind_canonical(struct value_reader *reader, sqlite3_stmt *stmt, int i
                           struct span text, struct arena *arena);
 /* Canonical text of a stored value; NULL stays NULL. Registered as weir_text(value, type). */
 bool value_register(sqlite3 *db);
+/* A JSON number as a STRING column has it. */
+struct span value_number_text(struct value_reader *reader, struct span raw, struct arena *arena);
 /* The shortest text that reads back as the same double; whole numbers without exponent. */
 size_t real_text(double number, char out[32]);
 /* One stored value as JSON, as fullRecord has it. */
 bool value_json(struct text *out, sqlite3_value *value, const struct bq_type *type);
 
-/* local_cast.c: a text when its column has got another type; `spec` as an ALTER has it. */
+/* local_cast.c: a text when its column has got another type; `spec` as an ALTER has it. Without an address: NULL. */
 bool cast_is_fine(struct span spec);
 struct span cast_text(struct span spec, struct span text, struct arena *arena);
 

@@ -79,22 +79,14 @@ static void bind_copy(struct binding *b, struct span text)
 	store_bind_text(b->stmt, b->index, text.at ? text : SPAN(""));
 }
 
-static void bind_real_as_text(struct binding *b, double number)
+struct span value_number_text(struct value_reader *reader, struct span raw, struct arena *arena)
 {
 	char text[32];
-	size_t len = real_text(number, text);
-
-	sqlite3_bind_text64(b->stmt, b->index, text, len, SQLITE_TRANSIENT, SQLITE_UTF8);
-}
-
-static void bind_number_as_text(struct binding *b, struct span raw)
-{
 	int64_t number;
 
 	if (span_int64(raw, &number) && number != 0)
-		bind_copy(b, raw);
-	else
-		bind_real_as_text(b, real_read(b->reader, raw, b->arena));
+		return raw;
+	return arena_copy(arena, span_make(text, real_text(real_read(reader, raw, arena), text)));
 }
 
 static void bind_text(struct binding *b)
@@ -102,7 +94,7 @@ static void bind_text(struct binding *b)
 	if (json_is(b->doc, b->token, JSON_STRING))
 		bind_copy(b, json_text(b->doc, b->token, b->arena));
 	else if (json_is(b->doc, b->token, JSON_NUMBER))
-		bind_number_as_text(b, json_raw(b->doc, b->token));
+		bind_copy(b, value_number_text(b->reader, json_raw(b->doc, b->token), b->arena));
 	else
 		bind_copy(b, json_slice(b->doc, b->token));
 }

@@ -87,7 +87,7 @@ void verify_add_altered(struct text *sql, const char *name, const char *type, co
 	                     "AND NOT (g.kind = 'f' AND weir_has(%s, back.col))) "
 	                     "WHERE back.kind IN ('', 'm')) "
 	                     "SELECT CASE WHEN kind = 'g' THEN NULL WHEN kind IN ('', 'm') THEN "
-	                     "weir_casts(weir_value(%s, col, %s), " SEGMENT("> e._weir_position") " || casts) "
-	                     "ELSE weir_casts(weir_value(NULL, record, col, %s), casts) END "
-	                     "FROM back ORDER BY before = zeroblob(0), before LIMIT 1)", name, from, from, type, type);
+	                     "weir_casts(weir_value(%s, col, %s), " SEGMENT("> e._weir_position") " || casts, %s) "
+	                     "ELSE weir_casts(weir_value(NULL, record, col, %s), casts, %s) END "
+	                     "FROM back ORDER BY before = zeroblob(0), before LIMIT 1)", name, from, from, type, type, type, type);
 }

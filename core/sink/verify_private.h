@@ -17,10 +17,12 @@ struct verify {
 	const char *difference;        /* NULL: none yet */
 };
 
-/* verify_value.c: weir_value(id, record, column, type), weir_has(id, record, column), weir_part(record, member), weir_casts(value, specs),
+/* verify_value.c: weir_value(id, record, column, type), weir_has(id, record, column), weir_part(record, member),
  * weir_lists(list, column) */
 struct verify_cache;
 struct verify_cache *verify_functions(sqlite3 *db);
+/* verify_cast.c: weir_casts(value, specs with a blank behind each, type) */
+void verify_casts_function(sqlite3_context *context, int count, sqlite3_value **values);
 void verify_cache_clear(struct verify_cache *cache); /* of the last record */
 
 /* verify_rebuild.c: the rows as the changelog has them, into main.rebuilt(c0, c1, ...) */

@@ -168,81 +168,6 @@ static void value_function(sqlite3_context *context, int count, sqlite3_value **
 		json_decref(record);
 }
 
-/*
- * Texts whose column has got another type
- */
-
-#define CAST_BYTES_MAX 512
-
-/* Digits around the point into one number's worth of text, cut at `scale` and raised where the rest is a half or more. */
-static void round_text(char text[CAST_BYTES_MAX], size_t scale)
-{
-	size_t sign = *text == '-' || *text == '+', len = strlen(text), whole = strspn(text + sign, "0123456789");
-	size_t fraction = text[sign + whole] == '.' ? strspn(text + sign + whole + 1, "0123456789") : 0, at;
-	bool is_up, is_minus = *text == '-';
-
-	if (!whole || len > CAST_BYTES_MAX - 8 || len != sign + whole + fraction + (text[sign + whole] == '.'))
-		return;
-	is_up = fraction > scale && text[sign + whole + 1 + scale] >= '5';
-	if (fraction > scale)
-		text[sign + whole + 1 + scale] = '\0';
-	/* A leading zero takes the sign's place or is put there, so that a carry has room. */
-	memmove(text + 1, text + sign, strlen(text + sign) + 1);
-	text[0] = '0';
-	for (at = strlen(text); is_up && at--;) {
-		if (text[at] == '.')
-			continue;
-		is_up = text[at] == '9';
-		text[at] = is_up ? '0' : (char)(text[at] + 1);
-	}
-	for (len = strlen(text); strchr(text, '.') && (text[len - 1] == '0' || text[len - 1] == '.'); len--) {
-		bool is_point = text[len - 1] == '.';
-
-		text[len - 1] = '\0';
-		if (is_point)
-			break;
-	}
-	at = strspn(text, "0");
-	at -= at && !(text[at] >= '1' && text[at] <= '9');
-	memmove(text + 1, text + at, strlen(text + at) + 1);
-	text[0] = '-';
-	if (!is_minus || strcmp(text + 1, "0") == 0)
-		memmove(text, text + 1, strlen(text));
-}
-
-static void cast_one(char text[CAST_BYTES_MAX], const char *spec, size_t len)
-{
-	size_t size = strlen(text);
-	bool is_date = size >= 10 && strspn(text, "0123456789") == 4 && text[4] == '-' && text[7] == '-' &&
-	               strspn(text + 8, "0123456789") == 2;
-
-	if (len > 8 && strncmp(spec, "decimal:", 8) == 0)
-		round_text(text, (size_t)strtoul(spec + 8, NULL, 10));
-	else if (len == 8 && strncmp(spec, "datetime", 8) == 0 && is_date && size == 10)
-		strncat(text, "T00:00:00", CAST_BYTES_MAX - size - 1);
-	else if (len == 4 && strncmp(spec, "date", 4) == 0 && is_date && size >= 19 && text[10] == 'T' &&
-	         (size == 19 || strncmp(text + 11, "23:59:59", 8) != 0))
-		text[10] = '\0';
-}
-
-static void casts_function(sqlite3_context *context, int count, sqlite3_value **values)
-{
-	char text[CAST_BYTES_MAX];
-	const char *spec = (const char *)sqlite3_value_text(values[1]);
-	size_t len = (size_t)sqlite3_value_bytes(values[0]);
-
-	(void)count;
-	if (!spec || !*spec || sqlite3_value_type(values[0]) != SQLITE_TEXT || len > CAST_BYTES_MAX - 16 ||
-	    strlen((const char *)sqlite3_value_text(values[0])) != len) {
-		sqlite3_result_value(context, values[0]);
-		return;
-	}
-	memcpy(text, sqlite3_value_text(values[0]), len + 1);
-	for (; *spec; spec += strcspn(spec, " ") + 1)
-		cast_one(text, spec, strcspn(spec, " "));
-	give_text(context, text);
-}
-
 static void has_function(sqlite3_context *context, int count, sqlite3_value **values)
 {
 	bool is_owned;
@@ -293,8 +218,8 @@ struct verify_cache *verify_functions(sqlite3 *db)
 	if (sqlite3_create_function_v2(db, "weir_value", 4, SQLITE_UTF8, cache, value_function, NULL, NULL, cache_free) !=
 	            SQLITE_OK ||
 	    sqlite3_create_function_v2(db, "weir_has", 3, SQLITE_UTF8, cache, has_function, NULL, NULL, NULL) != SQLITE_OK ||
-	    sqlite3_create_function_v2(db, "weir_casts", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, casts_function, NULL, NULL,
-	                               NULL) != SQLITE_OK ||
+	    sqlite3_create_function_v2(db, "weir_casts", 3, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, verify_casts_function, NULL,
+	                               NULL, NULL) != SQLITE_OK ||
 	    sqlite3_create_function_v2(db, "weir_part", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, part_function, NULL, NULL,
 	                               NULL) != SQLITE_OK ||
 	    sqlite3_create_function_v2(db, "weir_lists", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, lists_function, NULL,

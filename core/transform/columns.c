@@ -123,6 +123,26 @@ static void type_keep(struct arena *arena, const struct bq_type *type, struct bq
 	out->fields = fields;
 }
 
+void column_told(struct table *table, int column, uint32_t told)
+{
+	table->is_quietly_changed |= table->columns[column].told != told;
+	table->columns[column].told = told;
+}
+
+/* What a later schema change needs of it (schema_convert.c). */
+static uint32_t told_of(const struct source_type *from)
+{
+	const char *name = source_type_name(from);
+
+	if (strcmp(name, "float") == 0)
+		return TOLD_ANYTHING | TOLD_SINGLE;
+	if (strcmp(name, "io.debezium.data.Enum") == 0 || strcmp(name, "io.debezium.data.EnumSet") == 0)
+		return TOLD_ANYTHING | TOLD_LIST;
+	if (strcmp(name, "org.apache.kafka.connect.data.Decimal") == 0 && from->scale >= 0)
+		return TOLD_ANYTHING | TOLD_DECIMAL | (uint32_t)from->scale << TOLD_SCALE_BITS;
+	return TOLD_ANYTHING;
+}
+
 static void column_type_first(struct event *e, struct column *column, const struct column_rule *rule,
                               const struct source_type *from)
 {
@@ -174,6 +194,8 @@ int column_add(struct debezium *d, struct event *e, struct span source_name, con
 	column->name = name;
 	column_rule_apply(d, table, (size_t)index, &rule);
 	column_type_first(e, column, &rule, rule.from && (rule.is_encoded || !from) ? rule.from : from);
+	if (from)
+		column_told(table, index, told_of(from));
 	if (table->schema.version) {
 		table_change(table, "new column", column->name);
 		step_added(e, column, from);
@@ -331,6 +353,7 @@ void column_adopt(struct debezium *d, struct event *e, int column, const struct 
 	struct column *c = &e->table->columns[column];
 	struct bq_type type;
 
+	column_told(e->table, column, told_of(from));
 	if (e->table->more[column].is_fixed || e->table->more[column].is_encoded)
 		return;
 	type_default(from, e->batch->arena, &type);

@@ -22,13 +22,19 @@ enum ddl_default {
 	DDL_EXPRESSION, /* nobody but the source can tell what it gives */
 };
 
+/* A value of ENUM's or SET's list. */
+struct ddl_value {
+	struct span text;
+	struct ddl_value *next;
+};
+
 /* A column as ADD, CHANGE or MODIFY defines it. */
 struct ddl_column {
 	struct span type;         /* its first word: VARCHAR */
 	struct span definition;   /* as written, for people */
 	uint64_t sizes[2];        /* (12, 2) */
 	size_t size_count;
-	struct span first_value;  /* of ENUM and SET */
+	struct ddl_value *values; /* of ENUM and SET */
 	bool is_unsigned, is_not_null, is_key, is_counter, is_generated;
 	enum ddl_default kind;
 	struct span value;

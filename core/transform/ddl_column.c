@@ -11,14 +11,26 @@ static bool is_end(const struct ddl_scan *scan)
 	return scan->now.kind == DDL_END || scan->now.kind == DDL_BROKEN;
 }
 
+static void read_values(struct ddl_scan *scan, struct ddl_column *out)
+{
+	struct ddl_value **end = &out->values;
+
+	while (scan->now.kind == DDL_TEXT) {
+		*end = arena_zalloc(scan->arena, sizeof(**end));
+		(*end)->text = scan->now.text;
+		end = &(*end)->next;
+		ddl_next(scan);
+		ddl_take_sign(scan, ',');
+	}
+}
+
 /* (10, 2), ('a', 'b'), or anything else in parentheses. */
 static void read_sizes(struct ddl_scan *scan, struct ddl_column *out)
 {
 	if (!ddl_is_sign(scan, '('))
 		return;
 	ddl_next(scan);
-	if (scan->now.kind == DDL_TEXT)
-		out->first_value = scan->now.text;
+	read_values(scan, out);
 	while (scan->now.kind == DDL_NUMBER && out->size_count < 2) {
 		char digits[24] = "";
 

@@ -69,6 +69,17 @@ bool ddl_read_clauses(struct ddl_reading *r);
 /* ddl_column.c: type and attributes of a column. */
 bool ddl_read_column(struct ddl_scan *scan, struct ddl_column *out);
 
+/* Types whose values become those of another type in the same way. */
+enum ddl_family {
+	FAMILY_OTHER, FAMILY_INTEGER, FAMILY_YEAR, FAMILY_DECIMAL, FAMILY_FLOAT, FAMILY_DOUBLE, FAMILY_CHAR, FAMILY_VARCHAR,
+	FAMILY_TEXT, FAMILY_ENUM, FAMILY_SET, FAMILY_UUID, FAMILY_BINARY, FAMILY_BLOB, FAMILY_BIT, FAMILY_DATE, FAMILY_TIME,
+	FAMILY_DATETIME, FAMILY_TIMESTAMP, FAMILY_JSON,
+};
+
+enum ddl_family ddl_family(const struct ddl_column *column);
+/* Bytes of an integer. */
+unsigned ddl_width(const struct ddl_column *column);
+
 /* ddl_type.c: a column as its values are typed where a schema block says what they are; its n-th size; the text of its
  * implicit default, NULL: none that is the same for all of its type. */
 bool ddl_value_type(const struct ddl_column *column, struct arena *arena, struct bq_type *out);

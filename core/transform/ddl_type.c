@@ -8,28 +8,61 @@
 struct ddl_type {
 	const char *name;
 	enum bq_kind kind;
+	enum ddl_family family;
 	const char *implicit; /* NULL: of its own; none, or one of its own */
 };
 
 static const struct ddl_type ddl_types[] = {
-	{ "tinyint", BQ_INT64, "0" },        { "smallint", BQ_INT64, "0" },      { "mediumint", BQ_INT64, "0" },
-	{ "int", BQ_INT64, "0" },            { "integer", BQ_INT64, "0" },       { "bigint", BQ_INT64, "0" },
-	{ "int1", BQ_INT64, "0" },           { "int2", BQ_INT64, "0" },          { "int3", BQ_INT64, "0" },
-	{ "int4", BQ_INT64, "0" },           { "int8", BQ_INT64, "0" },          { "middleint", BQ_INT64, "0" },
-	{ "bool", BQ_INT64, "0" },           { "boolean", BQ_INT64, "0" },       { "year", BQ_INT64, "0" },
-	{ "decimal", BQ_NUMERIC, "0" },      { "dec", BQ_NUMERIC, "0" },         { "numeric", BQ_NUMERIC, "0" },
-	{ "fixed", BQ_NUMERIC, "0" },        { "float", BQ_FLOAT64, "0" },       { "double", BQ_FLOAT64, "0" },
-	{ "real", BQ_FLOAT64, "0" },         { "float4", BQ_FLOAT64, "0" },      { "float8", BQ_FLOAT64, "0" },
-	{ "date", BQ_DATE, "0000-00-00" },   { "datetime", BQ_DATETIME, "0000-00-00 00:00:00" },
-	{ "time", BQ_TIME, "00:00:00" },     { "timestamp", BQ_TIMESTAMP, "0000-00-00 00:00:00" },
-	{ "char", BQ_STRING, "" },           { "varchar", BQ_STRING, "" },       { "character", BQ_STRING, "" },
-	{ "nchar", BQ_STRING, "" },          { "nvarchar", BQ_STRING, "" },      { "national", BQ_STRING, "" },
-	{ "tinytext", BQ_STRING, "" },       { "text", BQ_STRING, "" },          { "mediumtext", BQ_STRING, "" },
-	{ "longtext", BQ_STRING, "" },       { "long", BQ_STRING, "" },          { "enum", BQ_STRING, NULL },
-	{ "set", BQ_STRING, "" },            { "uuid", BQ_STRING, "00000000-0000-0000-0000-000000000000" },
-	{ "binary", BQ_BYTES, "" },          { "varbinary", BQ_BYTES, "" },      { "tinyblob", BQ_BYTES, "" },
-	{ "blob", BQ_BYTES, "" },            { "mediumblob", BQ_BYTES, "" },     { "longblob", BQ_BYTES, "" },
-	{ "bit", BQ_BYTES, "" },             { "json", BQ_JSON, NULL },
+	{ "tinyint", BQ_INT64, FAMILY_INTEGER, "0" },
+	{ "smallint", BQ_INT64, FAMILY_INTEGER, "0" },
+	{ "mediumint", BQ_INT64, FAMILY_INTEGER, "0" },
+	{ "int", BQ_INT64, FAMILY_INTEGER, "0" },
+	{ "integer", BQ_INT64, FAMILY_INTEGER, "0" },
+	{ "bigint", BQ_INT64, FAMILY_INTEGER, "0" },
+	{ "int1", BQ_INT64, FAMILY_INTEGER, "0" },
+	{ "int2", BQ_INT64, FAMILY_INTEGER, "0" },
+	{ "int3", BQ_INT64, FAMILY_INTEGER, "0" },
+	{ "int4", BQ_INT64, FAMILY_INTEGER, "0" },
+	{ "int8", BQ_INT64, FAMILY_INTEGER, "0" },
+	{ "middleint", BQ_INT64, FAMILY_INTEGER, "0" },
+	{ "bool", BQ_INT64, FAMILY_INTEGER, "0" },
+	{ "boolean", BQ_INT64, FAMILY_INTEGER, "0" },
+	{ "year", BQ_INT64, FAMILY_YEAR, "0" },
+	{ "decimal", BQ_NUMERIC, FAMILY_DECIMAL, "0" },
+	{ "dec", BQ_NUMERIC, FAMILY_DECIMAL, "0" },
+	{ "numeric", BQ_NUMERIC, FAMILY_DECIMAL, "0" },
+	{ "fixed", BQ_NUMERIC, FAMILY_DECIMAL, "0" },
+	{ "float", BQ_FLOAT64, FAMILY_FLOAT, "0" },
+	{ "double", BQ_FLOAT64, FAMILY_DOUBLE, "0" },
+	{ "real", BQ_FLOAT64, FAMILY_DOUBLE, "0" },
+	{ "float4", BQ_FLOAT64, FAMILY_FLOAT, "0" },
+	{ "float8", BQ_FLOAT64, FAMILY_DOUBLE, "0" },
+	{ "date", BQ_DATE, FAMILY_DATE, "0000-00-00" },
+	{ "datetime", BQ_DATETIME, FAMILY_DATETIME, "0000-00-00 00:00:00" },
+	{ "time", BQ_TIME, FAMILY_TIME, "00:00:00" },
+	{ "timestamp", BQ_TIMESTAMP, FAMILY_TIMESTAMP, "0000-00-00 00:00:00" },
+	{ "char", BQ_STRING, FAMILY_CHAR, "" },
+	{ "varchar", BQ_STRING, FAMILY_VARCHAR, "" },
+	{ "character", BQ_STRING, FAMILY_CHAR, "" },
+	{ "nchar", BQ_STRING, FAMILY_CHAR, "" },
+	{ "nvarchar", BQ_STRING, FAMILY_VARCHAR, "" },
+	{ "national", BQ_STRING, FAMILY_VARCHAR, "" },
+	{ "tinytext", BQ_STRING, FAMILY_TEXT, "" },
+	{ "text", BQ_STRING, FAMILY_TEXT, "" },
+	{ "mediumtext", BQ_STRING, FAMILY_TEXT, "" },
+	{ "longtext", BQ_STRING, FAMILY_TEXT, "" },
+	{ "long", BQ_STRING, FAMILY_TEXT, "" },
+	{ "enum", BQ_STRING, FAMILY_ENUM, NULL },
+	{ "set", BQ_STRING, FAMILY_SET, "" },
+	{ "uuid", BQ_STRING, FAMILY_UUID, "00000000-0000-0000-0000-000000000000" },
+	{ "binary", BQ_BYTES, FAMILY_BINARY, "" },
+	{ "varbinary", BQ_BYTES, FAMILY_BLOB, "" },
+	{ "tinyblob", BQ_BYTES, FAMILY_BLOB, "" },
+	{ "blob", BQ_BYTES, FAMILY_BLOB, "" },
+	{ "mediumblob", BQ_BYTES, FAMILY_BLOB, "" },
+	{ "longblob", BQ_BYTES, FAMILY_BLOB, "" },
+	{ "bit", BQ_BYTES, FAMILY_BIT, "" },
+	{ "json", BQ_JSON, FAMILY_JSON, NULL },
 };
 
 static const struct ddl_type *type_find(struct span name)
@@ -92,6 +125,30 @@ bool ddl_column_type(const struct ddl_column *column, bool has_blocks, struct ar
 		type = (struct bq_type){ .kind = plain_kinds[type.kind] };
 	*out = type;
 	return true;
+}
+
+enum ddl_family ddl_family(const struct ddl_column *column)
+{
+	const struct ddl_type *type = type_find(column->type);
+
+	/* FLOAT(25) and more is a DOUBLE. */
+	if (type && type->family == FAMILY_FLOAT && column->size_count == 1 && column->sizes[0] > 24)
+		return FAMILY_DOUBLE;
+	return type ? type->family : FAMILY_OTHER;
+}
+
+unsigned ddl_width(const struct ddl_column *column)
+{
+	static const struct { const char *name; unsigned bytes; } widths[] = {
+		{ "tinyint", 1 }, { "int1", 1 }, { "bool", 1 }, { "boolean", 1 }, { "smallint", 2 }, { "int2", 2 },
+		{ "mediumint", 3 }, { "middleint", 3 }, { "int3", 3 }, { "bigint", 8 }, { "int8", 8 },
+	};
+
+	for (size_t i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
+		if (ddl_word_is(column->type, widths[i].name))
+			return widths[i].bytes;
+	}
+	return 4;
 }
 
 const char *ddl_implicit(const struct ddl_column *column)

@@ -178,7 +178,7 @@ static bool cell_implicit(struct filling *f)
 	const char *implicit = ddl_implicit(f->column);
 
 	if (ddl_word_is(f->column->type, "enum"))
-		return cell_of_literal(f, f->column->first_value);
+		return cell_of_literal(f, f->column->values ? f->column->values->text : SPAN(""));
 	if (!implicit)
 		return unknown(f, "its type has no implicit default that is known");
 	return cell_of_literal(f, span_of(implicit));

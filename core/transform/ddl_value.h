@@ -14,4 +14,21 @@ bool ddl_column_type(const struct ddl_column *column, bool has_blocks, struct ar
 bool ddl_column_fill(const struct ddl_column *column, const struct bq_type *to, int64_t when_ms, struct arena *arena,
                      struct span *out_json, const char **out_why);
 
+/* A column before a statement gives it another type: at the destination, and as the newest row's schema block told it. */
+struct ddl_was {
+	enum bq_kind kind;
+	bool is_told;
+	bool is_single;  /* a float of four bytes */
+	bool is_list;    /* ENUM, SET */
+	int32_t scale;   /* of a decimal; below 0: not told */
+	bool is_mariadb;
+};
+
+/* What becomes of its values: the steps of a cast for the sink; empty: they stay as they are. NULL: the source does the
+ * same; else why older rows may hold something else than at the source. */
+const char *ddl_convert(const struct ddl_was *was, const struct ddl_column *to, struct arena *arena, struct span *out_spec);
+
+/* Does every value stay as it is, unless the server lets pass what does not fit? */
+bool ddl_keeps_keys(const struct ddl_was *was, const struct ddl_column *to);
+
 #endif

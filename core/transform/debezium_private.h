@@ -346,6 +346,7 @@ void fills_put(struct debezium *d, struct event *e);
 bool is_mysql(const struct event *e);
 /* schema_statement.c: MySQL's DDL, checked against tableChanges, to columns, names and to what becomes of older rows. */
 void ddl_apply(struct debezium *d, struct event *e, struct span ddl);
+struct ddl_column;
 /* schema_alter.c, schema_drop.c: statements of one kind; `database` is of names without one. */
 struct ddl;
 void alter_apply(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database);
@@ -359,6 +360,12 @@ struct record *schema_record(struct debezium *d, struct event *e, enum operation
 /* schema_rename.c: the clauses that rename tables. */
 struct ddl_clause;
 void renames_apply(struct debezium *d, struct event *e, const struct ddl_clause *clauses, struct span database);
+/* schema_convert.c: what a column's new type makes of older values, as steps of a cast; empty: nothing. `did` says it. */
+struct span column_convert(struct debezium *d, struct event *e, int column, const struct ddl_column *to, struct text *did);
+/* Remembers what a statement says of the column. */
+void column_told_by(struct event *e, int column, const struct ddl_column *to);
+/* Older rows of the column may hold something else than at the source: in the notes of the table. */
+void rows_keep_tell(struct event *e, struct span column, const char *why);
 /* schema_names.c: the known table that a statement means by "db.table", in whichever letter case; NULL: none, or it cannot
  * be told, and then its timeline says so. `listed`: token of the columns that it must have in doubt, or 0. */
 struct table *table_meant(struct debezium *d, struct event *e, struct span typed, uint32_t listed);
@@ -407,6 +414,7 @@ int column_find(const struct table *table, struct span source_name);
 int column_add(struct debezium *d, struct event *e, struct span source_name, const struct source_type *from);
 bool column_may_change(const struct debezium *d, const struct table *table, int column);
 void column_widen(struct event *e, int column, const struct bq_type *seen, bool value_fits);
+void column_told(struct table *table, int column, uint32_t told);
 void column_tell_case(struct event *e, int column, struct span source_name);
 void column_settle(struct event *e, int column, const struct bq_type *type);
 void column_adopt(struct debezium *d, struct event *e, int column, const struct source_type *from);

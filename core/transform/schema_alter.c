@@ -124,12 +124,14 @@ static void add_apply(struct altering *a, const struct ddl_clause *clause, struc
 	at = column_make(a, &column, clause->name, -1, did);
 	if (at < 0)
 		return;
+	column_told_by(a->e, at, &column);
 	nullness_read(a, column_listed(a->e, a->listed, clause->name), &column);
 	text_add(did, was_known ? "column was there" : "added ");
 	if (!was_known)
 		bq_type_print(did, &table->columns[at].type);
 	if (!ddl_column_fill(&column, &table->columns[at].type, statement_ms(a), a->e->batch->arena, &json, &why)) {
 		text_add_format(did, ", rows before it are NULL: %s", why);
+		rows_keep_tell(a->e, table->columns[at].name, why);
 		json = SPAN("null");
 	} else {
 		did_fill(did, json, was_known);
@@ -159,26 +161,27 @@ static void key_move(struct table *table, int from, int to)
 	table_change(table, "key column", table->columns[to].name);
 }
 
-/* Values that another type rounds or writes in another way. Only where a schema block types them: text of decimals that
- * nothing describes keeps the digits of its scale. */
-static bool cast_add(struct altering *a, const struct ddl_column *defined, const struct bq_type *of, size_t at)
+static void cast_add(struct altering *a, int from, int to, const struct ddl_column *defined, struct text *did)
 {
-	struct bq_type type;
-	const char *cast = NULL;
-	bool is_decimal = of->kind == BQ_NUMERIC || of->kind == BQ_BIGNUMERIC;
-	bool is_day = of->kind == BQ_DATE || of->kind == BQ_DATETIME || of->kind == BQ_STRING;
+	struct span spec = column_convert(a->d, a->e, from, defined, did);
 
-	if (!a->e->block || of->is_array || !ddl_column_type(defined, true, a->e->batch->arena, &type))
-		return false;
-	if ((type.kind == BQ_NUMERIC || type.kind == BQ_BIGNUMERIC) && is_decimal)
-		cast = arena_printf(a->e->batch->arena, "decimal:%u", defined->size_count > 1 ? (unsigned)defined->sizes[1] : 0);
-	else if (type.kind == BQ_INT64 && (is_decimal || of->kind == BQ_STRING))
-		cast = "decimal:0";
-	else if ((type.kind == BQ_DATE || type.kind == BQ_DATETIME) && is_day && type.kind != of->kind)
-		cast = type.kind == BQ_DATE ? "date" : "datetime";
-	if (!cast)
-		return false;
-	return member_add(a->casts, a->e->table->columns[at].name, span_of(arena_printf(a->e->batch->arena, "\"%s\"", cast)));
+	if (spec.len)
+		member_add(a->casts, a->e->table->columns[to].name, span_of(arena_printf(a->e->batch->arena, "\"%.*s\"", SPAN_ARG(spec))));
+}
+
+/* CHANGE may give another type with the name; RENAME gives none. */
+static void retype(struct altering *a, int from, int to, const struct ddl_column *defined, struct text *did)
+{
+	OWNED(text) more = text_new(WORDS_BYTES_MAX);
+	struct table *table = a->e->table;
+
+	column_told(table, to, table->columns[from].told);
+	if (!defined)
+		return;
+	cast_add(a, from, to, defined, more);
+	column_told(table, to, table->columns[from].told);
+	if (memcmp(more->at, "nothing", 7) != 0)
+		text_add_format(did, ", %s", more->at);
 }
 
 static void move_apply(struct altering *a, const struct ddl_clause *clause, struct text *change, struct text *did)
@@ -201,30 +204,23 @@ static void move_apply(struct altering *a, const struct ddl_clause *clause, stru
 	json_quote(name, table->columns[to].name);
 	member_add(a->moves, from < 0 ? name_at_destination(NAME_COLUMN, clause->name, a->e->batch->arena, &changes) : table->columns[from].name,
 	           text_span(name));
-	if (from >= 0 && defined)
-		cast_add(a, defined, &table->columns[from].type, (size_t)to);
+	text_add(did, from < 0 ? "nothing yet, no value of it was seen" : "values carried over");
+	if (from >= 0)
+		retype(a, from, to, defined, did);
 	if (from >= 0)
 		key_move(table, from, to);
-	text_add(did, from < 0 ? "nothing yet, no value of it was seen" : "values carried over");
 }
 
 static void modify_apply(struct altering *a, const struct ddl_clause *clause, struct text *change, struct text *did)
 {
 	int at = column_find(a->e->table, clause->name);
-	struct bq_type type;
 
 	text_add(change, "now ");
 	text_add_span(change, clause->column.definition);
 	if (at < 0)
 		text_add(did, "nothing, it was never seen");
-	else if (cast_add(a, &clause->column, &a->e->table->columns[at].type, (size_t)at))
-		text_add(did, "rows before it are converted");
-	else if (!a->e->block || !ddl_column_type(&clause->column, true, a->e->batch->arena, &type))
-		text_add(did, "nothing yet, its values tell");
-	else if (!bq_type_equal(&type, &a->e->table->columns[at].type))
-		text_add(did, "nothing yet, the next value widens it");
 	else
-		text_add(did, "nothing, it fits");
+		cast_add(a, at, at, &clause->column, did);
 }
 
 static void (*const appliers[])(struct altering *, const struct ddl_clause *, struct text *change, struct text *did) = {

@@ -3,7 +3,7 @@ import json
 
 CONNECT = {"int": ("int32", None), "bigint": ("int64", None), "varchar": ("string", None), "char": ("string", None), "text": ("string", None),
            "enum": ("string", "io.debezium.data.Enum"), "date": ("int32", "io.debezium.time.Date"), "datetime": ("int64", "io.debezium.time.Timestamp"),
-           "timestamp": ("string", "io.debezium.time.ZonedTimestamp"), "double": ("double", None), "time": ("int64", "io.debezium.time.MicroTime"),
+           "timestamp": ("string", "io.debezium.time.ZonedTimestamp"), "double": ("double", None), "float": ("float", None), "set": ("string", "io.debezium.data.EnumSet"), "time": ("int64", "io.debezium.time.MicroTime"),
            "binary": ("bytes", None), "varbinary": ("bytes", None), "bit": ("boolean", None), "year": ("int32", "io.debezium.time.Year"),
            "decimal": ("bytes", "org.apache.kafka.connect.data.Decimal"), "json": ("string", "io.debezium.data.Json"), "tinyint": ("int16", None)}
 
@@ -34,6 +34,8 @@ class Log:
         fields = []
         for name, kind, may_be_null, *default in self.tables[table]:
             connect, semantic = CONNECT[kind.split("(")[0].split()[0]]
+            if kind.startswith("datetime(") and kind[9] in "456":
+                semantic = "io.debezium.time.MicroTimestamp"
             field = {"type": connect, "optional": may_be_null, "field": name}
             if semantic:
                 field["name"] = semantic

@@ -488,3 +488,86 @@ def test_a_table_that_is_created_was_not_there_before():
         log.ddl(text, "t", [ID, ("v", "int", True)], kind="CREATE")
         log.insert("t", id=3, v=3)
         both(log.text(), lambda home: rows_are(home, "id, v", [(3, 3)]))
+
+
+# The old type with a value as Debezium sends it, the new type, and what the source's row has then; KEPT: that is said, and the old stays.
+KEPT = object()
+CONVERSIONS = [
+    ("double", 2.5, "int", 2), ("double", 3.5, "int", 4), ("double", -0.7, "bigint", -1), ("double", 1.005, "decimal(9,2)", "1.01"), ("double", 2.5, "double", 2.5),
+    ("double", 0.123456789, "float", 0.12345679), ("double", 1e15, "varchar(20)", "1e15"), ("double", 0.000001, "varchar(20)", "0.000001"),
+    ("float", 0.1, "double", 0.10000000149011612), ("float", 0.1, "varchar(20)", "0.1"), ("int", 5, "double", 5.0), ("int", 9007199254740993, "double", 9007199254740992),
+    ("int", 42, "varchar(9)", "42"), ("int", 300, "tinyint", 127), ("int", -5, "int unsigned", 0), ("int", 2, "enum('a','b')", "b"), ("int", 5, "bigint", 5),
+    ("varchar(9)", "2.5", "int", 3), ("varchar(9)", "007", "int", 7), ("varchar(9)", " 1e2 ", "int", 100), ("varchar(9)", "1.239", "decimal(9,2)", "1.24"), ("varchar(9)", "1.50", "double", 1.5),
+    ("varchar(9)", "OLD", "enum('new','old')", "old"), ("varchar(9)", "b,a", "set('a','b')", "a,b"), ("varchar(9)", "ab  ", "char(4)", "ab"), ("varchar(9)", "abcdef", "varchar(3)", "abc"),
+    ("varchar(30)", "2020-01-02", "date", "2020-01-02"), ("varchar(30)", "2020-01-02 03:04:05", "datetime", "2020-01-02T03:04:05"), ("enum('x','y')", "y", "varchar(9)", "y"),
+    ("decimal(9,3)", "C7c=", "decimal(9,2)", "3"), ("decimal(9,3)", "+ls=", "varchar(9)", "-1.445"), ("decimal(9,3)", "C7c=", "double", 2.999), ("decimal(9,3)", "C7c=", "int", 3),
+    ("datetime", 1577923445000, "date", "2020-01-02"), ("datetime(6)", 1577923199500000, "date", {"mysql": "2020-01-02", "mariadb": "2020-01-01"}),
+    ("datetime(6)", 1577836800500000, "datetime", {"mysql": "2020-01-01T00:00:01", "mariadb": "2020-01-01T00:00:00"}),
+    ("timestamp(6)", "2020-01-01T00:00:00.123456Z", "timestamp(3)", "2020-01-01 00:00:00.123000+00"), ("time(6)", 36000600000, "time", {"mysql": "10:00:01", "mariadb": "10:00:00"}),
+    ("date", 18262, "datetime", "2020-01-01T00:00:00"), ("date", 18262, "int", 20200101), ("date", 18262, "varchar(10)", "2020-01-01"), ("bit(1)", True, "int", 1),
+    ("datetime", 1577923445000, "varchar(30)", KEPT), ("timestamp", "2020-01-01T00:00:00Z", "datetime", KEPT), ("enum('x','y')", "y", "int", KEPT),
+    ("varbinary(9)", "YWI=", "varchar(9)", KEPT), ("json", "{}", "text", KEPT), ("int", 20200101, "date", KEPT),
+]
+
+
+def converted(connector, then):
+    """A log with one column a conversion, and the rows that must be equal."""
+    log = mysql.Log(connector=connector)
+    old = [ID] + [("c%d" % i, row[0], True) for i, row in enumerate(CONVERSIONS)]
+    log.tables["t"] = old
+    row = {"c%d" % i: value for i, (_, value, _, _) in enumerate(CONVERSIONS)}
+    log.insert("t", id=1, **row)
+    log.insert("t", id=2, **{c: None for c in row})
+    changes = ", ".join("modify c%d %s" % (i, now) for i, (_, _, now, _) in enumerate(CONVERSIONS))
+    log.ddl("alter table t " + changes, "t", [ID] + [("c%d" % i, now, True) for i, (_, _, now, _) in enumerate(CONVERSIONS)])
+    if then:
+        log.insert("t", id=3, **{c: None for c in row})
+    return log
+
+
+def test_values_of_every_pair_of_types_are_converted_or_said_to_be_kept():
+    for connector, then in (("mysql", False), ("mysql", True), ("mariadb", True)):
+        log = converted(connector, then)
+
+        def check(home):
+            names = [c[1] for c in home.sql("pragma table_info(t)")]
+            got = dict(zip(names, home.sql("select * from t where id = 1")[0]))
+            said = {s[0]: s[2] for s in steps(home) if s[1].startswith("now ")}
+            wrong = []
+            for i, (old, value, now, want) in enumerate(CONVERSIONS):
+                name, want = "c%d" % i, want[connector] if isinstance(want, dict) else want
+                if want is KEPT:
+                    if not said[name].startswith("rows before it keep their old form: "):
+                        wrong.append((old, now, said[name]))
+                elif str(got[name]) != str(want) and got[name] != want:
+                    wrong.append((old, value, now, got[name], want, said[name]))
+            assert not wrong, (connector, then, wrong)
+            assert home.sql("select count(*) from t where " + " and ".join("c%d is null" % i for i in range(len(CONVERSIONS))))[0][0] == 1 + then
+            noted = {n["column"] for row in home.run("tables", "--json").lines for n in row.get("notes", []) if n["code"] == "rows_not_converted"}
+            assert noted == {"c%d" % i for i, row in enumerate(CONVERSIONS) if row[3] is KEPT}, noted
+
+        both(log.text(), check)
+
+
+def test_rows_that_come_late_are_converted_as_if_they_had_been_there():
+    log = converted("mysql", True)
+    # A whole number that no double is has no place in the column as it is now.
+    late = log.lines.pop(0).replace("9007199254740993", "9007199254740992")
+    with weir.Home() as home:
+        replicate(home, log.text())
+        replicate(home, log.text() + late + "\n")
+        want = home.sql("select * from t where id = 1")
+    with weir.Home() as home:
+        replicate(home, late + "\n" + log.text())
+        assert home.sql("select * from t where id = 1") == want
+
+
+def test_without_schema_blocks_a_new_type_is_said_to_be_unsure():
+    log = mysql.Log(has_blocks=False)
+    log.tables["t"] = [ID, ("n", "int", True), ("s", "varchar(9)", True), ("d", "double", True)]
+    log.insert("t", id=1, n=1, s="2.5", d=2.5)
+    log.ddl("alter table t modify n bigint, modify s varchar(20), modify d int", "t", [ID, ("n", "bigint", True), ("s", "varchar(20)", True), ("d", "int", True)])
+    with weir.Home() as home:
+        replicate(home, log.text())
+        assert [step_of(home, c)[2] for c in "nsd"] == ["nothing yet, its values tell", "nothing yet, its values tell",
+                                                        "rows before it keep their old form: without schema blocks nothing tells how its values are written"]
