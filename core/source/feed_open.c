@@ -68,6 +68,18 @@ static bool head_parse(struct span identity, struct head *out)
 	return is_one;
 }
 
+/* One of a file that cannot be read any more must not pass for that of a stream: the feed would be read twice. */
+static bool is_of_a_file(struct span identity)
+{
+	static const char *const members[] = { "\"device\":", "\"inode\":", "\"head_bytes\":" };
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		if (memmem(identity.at, identity.len, members[i], strlen(members[i])))
+			return true;
+	}
+	return false;
+}
+
 static bool identity_make(struct feed *feed, const struct stat *st, struct error *err)
 {
 	struct head head;
@@ -130,8 +142,12 @@ static bool resume(struct feed *feed, const struct stat *st, const struct source
 	struct head then;
 	bool holds;
 
-	if (from->identity.len >= sizeof(feed->identity) || !head_parse(from->identity, &then))
+	if (from->identity.len >= sizeof(feed->identity) || !head_parse(from->identity, &then)) {
+		if (is_of_a_file(from->identity))
+			return fail(err, ERROR_BUG, "state_damaged", "feed '%s': the position that was kept of it is damaged: %.*s",
+			            feed->path, SPAN_ARG(from->identity));
 		return identity_make(feed, st, err);
+	}
 	if (!head_holds(feed, &then, &holds, err))
 		return false;
 	/* Nothing was read of it, so nothing can be mixed up; but if it is the same, its letters are too. */

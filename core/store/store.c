@@ -71,7 +71,9 @@ static int last_errno(sqlite3_file *file)
 {
 	int number = 0;
 
-	if (!file || !file->pMethods || file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number) != SQLITE_OK)
+	/* A journal in memory has no such question. */
+	if (!file || !file->pMethods || !file->pMethods->xFileControl ||
+	    file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number) != SQLITE_OK)
 		return 0;
 	return number;
 }
