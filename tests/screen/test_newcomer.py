@@ -276,3 +276,30 @@ def test_no_line_of_health_is_cut():
         press_each(t, "g h")
         rows = [row for row in t.picture().lines if row[2:].startswith(("ok ", "warning ", "fails "))]
         assert len(rows) > 8 and not [row for row in rows if ".." in row], rows
+
+
+def test_the_palette_has_what_was_typed_last_and_finds_by_any_word():
+    """C-p was a bare `:`; neither the last lines nor another word than the first led anywhere."""
+    with console.broken_shop() as home, console.console(home) as t:
+        t.sync()
+        for typed in ("explain not_json", "note the source is told"):
+            line(t, typed)
+        press_each(t, "C-p")
+        lines = t.picture().lines
+        at = t.row("palette: what was typed last")
+        assert [row.split("  ")[0].strip() for row in lines[at + 1 : at + 3]] == ["note the source is told", "explain not_json"], lines
+        press_each(t, "Down", "Enter")
+        assert last(t).startswith(":explain not_json"), last(t)  # nothing has run: it is on the line
+        press_each(t, "Esc", "C-p")
+        t.type("ledger")
+        t.sync()
+        assert shown(t, " balance ") and shown(t, "job list"), t.picture().lines
+        press_each(t, "Enter")
+        assert "balance" in t.picture().lines[0], t.picture().lines[0]
+        press_each(t, "C-p")
+        t.type("letter discard")
+        press_each(t, "Tab")
+        assert last(t).startswith(":dlq discard"), last(t)
+        assert shown(t, "dlq discard [--group"), t.picture().lines  # and goes on as a line
+        press_each(t, "Esc")
+        assert home.run("dlq", "list", "--state", "discarded", "--json").lines == []

@@ -211,7 +211,7 @@ void console_do(struct console *console, enum action_id action, const char *argu
 	case ACTION_view_forward: stack_move(console, 1); break;
 	case ACTION_help: console_go(console, "help", view->ops->table); break;
 	case ACTION_line: console_line(console, argument); break;
-	case ACTION_palette: console_line(console, ""); break;
+	case ACTION_palette: line_palette(console); break;
 	case ACTION_filter: open_filter(console); break;
 	case ACTION_go: go(console, argument); break;
 	case ACTION_letters: go_letters(console); break;

@@ -77,6 +77,7 @@ struct console {
 	bool has_box;                   /* the box is on the frame drawn last */
 
 	int64_t now_ms, now_us, begun_ms, drawn_ms;
+	bool is_palette; /* the open line finds whole lines by their words */
 	bool is_dirty, is_ending;
 	char token[SYNC_TOKEN_BYTES];   /* to be answered when all is drawn */
 	bool has_token, sync_asked;
@@ -147,6 +148,8 @@ void bare_take(struct console *console, const struct key_event *event);
 void bare_draw(struct console *console, struct area area);
 
 /* line.c: the prompt while it is open */
+/* The `:` line as a palette: lines typed before, commands and places, by any word. */
+void line_palette(struct console *console);
 void line_take(struct console *console, const struct key_event *event);
 void line_draw(struct console *console, struct area screen);
 

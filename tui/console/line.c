@@ -27,7 +27,9 @@ static void complete(struct console *console)
 
 	matches_clear(&console->matches);
 	console->match_at = 0;
-	if (prompt_kind(console->prompt) == PROMPT_LINE)
+	if (console->is_palette)
+		complete_palette(console->prompt, &console->matches);
+	else if (prompt_kind(console->prompt) == PROMPT_LINE)
 		complete_line(text, point, &names, &console->matches);
 	else if (filter_fields(console))
 		complete_filter(text, point, filter_fields(console), &names, &console->matches);
@@ -44,6 +46,7 @@ static void take_match(struct console *console, int by)
 	}
 	console->match_at = (console->match_at + matches->count + (size_t)by) % matches->count;
 	prompt_take(console->prompt, matches->from, matches->match[console->match_at].text);
+	console->is_palette = false; /* from here on it is a line as any other */
 }
 
 /* The list narrows while it is typed; the last good filter stays. */
@@ -66,6 +69,41 @@ static void line_left(struct console *console)
 	}
 	prompt_close(console->prompt);
 	matches_clear(&console->matches);
+	console->is_palette = false;
+}
+
+/* Up, Down and their like choose, Enter takes: it goes to a place, and anything else is put onto the line for a second Enter. */
+static bool palette_key(struct console *console, const struct key_event *event)
+{
+	const struct matches *matches = &console->matches;
+	bool is_ctrl = event->key.mods == KEY_CTRL;
+	const char *line;
+
+	if (!console->is_palette || !matches->count)
+		return false;
+	if (is_key(event, KEY_DOWN_) || (is_ctrl && event->key.code == 'n')) {
+		console->match_at = (console->match_at + 1) % matches->count;
+		return true;
+	}
+	if (is_key(event, KEY_UP_) || (is_ctrl && event->key.code == 'p')) {
+		console->match_at = (console->match_at + matches->count - 1) % matches->count;
+		return true;
+	}
+	if (!is_key(event, KEY_ENTER_))
+		return false;
+	line = matches->match[console->match_at].text;
+	if (view_find(line)) {
+		char *place = strdup(line);
+
+		line_left(console);
+		console_run(console, place);
+		free(place);
+		return true;
+	}
+	prompt_move_end(console->prompt);
+	take_match(console, 0);
+	complete(console);
+	return true;
 }
 
 static void line_entered(struct console *console)
@@ -75,6 +113,7 @@ static void line_entered(struct console *console)
 
 	prompt_close(console->prompt);
 	matches_clear(&console->matches);
+	console->is_palette = false;
 	if (kind == PROMPT_FILTER) {
 		struct view *view = console_view(console);
 		struct error err = { 0 }, none = { 0 };
@@ -92,6 +131,8 @@ static void line_entered(struct console *console)
 
 void line_take(struct console *console, const struct key_event *event)
 {
+	if (palette_key(console, event))
+		return;
 	if (is_key(event, KEY_TAB_) && console->matches.count) {
 		take_match(console, 0);
 		complete(console);
@@ -117,8 +158,17 @@ void line_take(struct console *console, const struct key_event *event)
 		filter_typed(console, false);
 }
 
+void line_palette(struct console *console)
+{
+	prompt_open(console->prompt, PROMPT_LINE, "");
+	console->is_palette = true;
+	complete(console);
+	console->is_dirty = true;
+}
+
 void console_line(struct console *console, const char *text)
 {
+	console->is_palette = false;
 	prompt_open(console->prompt, PROMPT_LINE, text);
 	complete(console);
 	console->is_dirty = true;
@@ -176,6 +226,7 @@ void line_draw(struct console *console, struct area screen)
 		view->ops->status(view, left, note);
 	draw_blank(screen, screen.rows - 2, 0, screen.cols, ROLE_text);
 	draw_text(screen, screen.rows - 2, 1, ROLE_hint,
+	          console->is_palette                            ? "Up Down choose  Enter take  Tab onto the line  Esc leave" :
 	          prompt_kind(console->prompt) == PROMPT_LINE ? "Tab complete  Up history  C-r search history  Esc leave  Enter run" :
 	                                                        "Enter keep  Tab complete  Esc clear");
 	prompt_draw(console->prompt, screen, screen.rows - 1, note->at);

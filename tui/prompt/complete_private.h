@@ -14,6 +14,8 @@ struct completing {
 
 /* Adds it if it begins with the word, case does not count. Quoted where words_split needs it. */
 void match_add(struct completing *completing, const char *text, const char *note, bool is_off);
+/* A whole line, as it is. */
+void match_add_line(struct completing *completing, const char *line, const char *note);
 /* The names of a kind, each with its note; those that the command cannot take now are off. */
 void match_add_names(struct completing *completing, const char *kind, const char *job);
 /* What a slot of a usage text may be: names, codes, parameters, choices. */

@@ -35,22 +35,28 @@ static char *quoted(const char *text)
 	return text_take(out);
 }
 
-void match_add(struct completing *completing, const char *text, const char *note, bool is_off)
+/* Takes the text. */
+static void match_keep(struct matches *out, char *text, const char *note, bool is_off)
 {
-	struct matches *out = completing->out;
-
-	if (strncasecmp(text, completing->word, strlen(completing->word)) != 0)
-		return;
 	out->all++;
-	if (out->count == MATCHES_MAX)
+	if (out->count == MATCHES_MAX) {
+		free(text);
 		return;
+	}
 	if (!out->match)
 		out->match = memory_zalloc(MATCHES_MAX * sizeof(*out->match));
-	out->match[out->count++] = (struct match){
-		.text = needs_quotes(text) ? quoted(text) : memory_string(text),
-		.note = memory_string(note ? note : ""),
-		.is_off = is_off,
-	};
+	out->match[out->count++] = (struct match){ .text = text, .note = memory_string(note ? note : ""), .is_off = is_off };
+}
+
+void match_add(struct completing *completing, const char *text, const char *note, bool is_off)
+{
+	if (strncasecmp(text, completing->word, strlen(completing->word)) == 0)
+		match_keep(completing->out, needs_quotes(text) ? quoted(text) : memory_string(text), note, is_off);
+}
+
+void match_add_line(struct completing *completing, const char *line, const char *note)
+{
+	match_keep(completing->out, memory_string(line), note, false);
 }
 
 /* What a command cannot do to a thing in the state that its note begins with; or only does to one in that state. A job

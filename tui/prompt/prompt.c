@@ -318,6 +318,13 @@ void prompt_insert(struct prompt *prompt, struct span text)
 	keep_short();
 }
 
+const char *prompt_recent(const struct prompt *prompt, size_t n)
+{
+	HIST_ENTRY *entry = prompt->is_open && (int)n < history_length ? history_get(history_base + history_length - 1 - (int)n) : NULL;
+
+	return entry ? entry->line : NULL;
+}
+
 const char *prompt_text(const struct prompt *prompt)
 {
 	return prompt->is_open ? rl_line_buffer : prompt->text;
@@ -328,6 +335,12 @@ size_t prompt_point(const struct prompt *prompt)
 	size_t len = strlen(prompt_text(prompt));
 
 	return prompt->is_open && rl_point >= 0 && (size_t)rl_point < len ? (size_t)rl_point : len;
+}
+
+void prompt_move_end(struct prompt *prompt)
+{
+	if (prompt->is_open)
+		rl_point = rl_end;
 }
 
 void prompt_take(struct prompt *prompt, size_t from, const char *word)

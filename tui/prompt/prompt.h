@@ -48,6 +48,11 @@ void complete_filter(const char *line, size_t point, const char *const *fields, 
 
 struct prompt;
 
+/* What was typed last, commands and places that have each word of the prompt's text; whole lines. */
+void complete_palette(const struct prompt *prompt, struct matches *out);
+/* The n-th line that was typed last, the newest first, while the prompt is open; NULL: there are no more. */
+const char *prompt_recent(const struct prompt *prompt, size_t n);
+
 /* history_folder: where history files are kept (0600), or NULL. */
 struct prompt *prompt_new(const char *history_folder);
 void prompt_free(struct prompt *prompt);
@@ -65,6 +70,8 @@ enum prompt_end prompt_feed(struct prompt *prompt, struct span bytes);
 void prompt_insert(struct prompt *prompt, struct span text);
 const char *prompt_text(const struct prompt *prompt);
 size_t prompt_point(const struct prompt *prompt);
+/* The cursor behind the text. */
+void prompt_move_end(struct prompt *prompt);
 /* Puts the chosen match in place of the word. */
 void prompt_take(struct prompt *prompt, size_t from, const char *word);
 
