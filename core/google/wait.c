@@ -58,9 +58,9 @@ bool wait_read_duration(struct span value, int64_t *out_ms)
 	if (is_negative)
 		text = span_make(text.at + 1, text.len - 1);
 	digits = read_digits(text, &seconds);
-	text = span_make(text.at + digits, text.len - digits);
-	if (!digits || !text.len)
+	if (!digits || digits == text.len)
 		return false;
+	text = span_make(text.at + digits, text.len - digits);
 	if (text.at[0] == '.') {
 		size_t i = 1;
 

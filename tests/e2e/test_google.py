@@ -29,10 +29,11 @@ def test_unary_calls_give_back_what_was_sent():
 def test_ten_megabytes_go_both_ways():
     is_ok(drive("unary", "plain", size=10000000), is_same=True)
     is_ok(drive("unary", "tls", size=10000000), is_same=True)
-    said = drive("server", "plain", count=10, size=10000000)
-    is_ok(said, messages=10)
+    count = 2 if is_checked() else 10
+    said = drive("server", "plain", count=count, size=10000000)
+    is_ok(said, messages=count)
     assert is_checked() or said["most_kib"] < 40 * 1024, said
-    is_ok(drive("client", "plain", count=5, size=10000000))
+    is_ok(drive("client", "plain", count=count // 2, size=10000000))
 
 
 def test_streams_of_all_forms_carry_every_message():
@@ -80,10 +81,11 @@ def test_a_server_may_end_a_call_while_the_client_still_sends():
 
 
 def test_a_slow_reader_holds_back_its_own_stream_only():
-    said = drive("slow", "plain", count=60)
-    is_ok(said, messages=60)
+    count = 20 if is_checked() else 60
+    said = drive("slow", "plain", count=count)
+    is_ok(said, messages=count)
     assert said["worst_ms"] < 2000, said
-    # 60 MiB were on their way; no more than the window of 8 MiB was held.
+    # Many times the window was on its way; no more than the window of 8 MiB was held.
     assert is_checked() or said["most_kib"] < 24 * 1024, said
 
 
@@ -206,7 +208,7 @@ FAULTS = {
 
 def test_every_fault_ends_a_call_with_its_own_word():
     for fault, expected in FAULTS.items():
-        said = drive("unary", "raw", fault=fault, id=uuid.uuid4().hex, deadline_ms=400 if "hang" in fault else 20000)
+        said = drive("unary", "raw", fault=fault, id=uuid.uuid4().hex, deadline_ms=400 if "hang" in fault else 60000)
         got = (said["code"], said["reason"], said["error"], said["messages"], said["was_begun"])
         assert got == expected, "%s: %s\n%s" % (fault, got, said)
     assert drive("unary", "raw", fault="bad_percent", id="")["message"] == "50% of %zz A%"

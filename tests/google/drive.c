@@ -72,7 +72,7 @@ struct grpc_request request_for(const char *path, struct grpc_pair metadata[2], 
 	struct grpc_request request = {
 		.path = path,
 		.metadata = metadata,
-		.deadline_ms = given_number("deadline_ms", 20000),
+		.deadline_ms = given_number("deadline_ms", 60000),
 		.message_bytes = (size_t)given_number("message_bytes", 0),
 	};
 
