@@ -95,8 +95,8 @@ static void say_jobs(struct call *call, const struct sums *sums)
 	bool is_late = sums->in_flight && sums->oldest_commit_s > COMMIT_OLD_S;
 
 	if (sums->running)
-		say(call, is_late ? "warning" : "ok", "position and ledger stored", "%.1fs ago at most, job %s", sums->oldest_commit_s,
-		    sums->oldest_job);
+		say(call, is_late ? "warning" : "ok", "position and ledger stored", "%.1fs ago at most%s%s", sums->oldest_commit_s,
+		    *sums->oldest_job ? ", job " : "", sums->oldest_job);
 	else
 		say(call, "ok", "position and ledger stored", "all: no job runs");
 	say(call, sums->unbalanced ? "fails" : "ok", "ledgers", "%lld of %lld balanced", (long long)(sums->jobs - sums->unbalanced),

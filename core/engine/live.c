@@ -83,7 +83,7 @@ json_t *live_latencies(const struct job *job)
 	return all;
 }
 
-static json_t *time_json(int64_t utc_us)
+json_t *live_time(int64_t utc_us)
 {
 	char text[CLOCK_TEXT_BYTES];
 
@@ -91,65 +91,6 @@ static json_t *time_json(int64_t utc_us)
 		return json_null();
 	clock_text(utc_us, text);
 	return json_string(text);
-}
-
-/* A wait is of the whole job: the writer holds the batch, the source waits behind it. */
-static json_t *waiting_json(const struct progress_view *view)
-{
-	OWNED(text) doing = text_new(1024);
-
-	text_add_format(doing, "%s for %s: %s", view->state == STATE_RETRYING ? "retrying" : "waiting", view->code,
-	                view->sentence);
-	return json_pack("{s:s, s:s, s:o, s:o}", "thread", "job", "doing", doing->at, "since", time_json(view->since_us),
-	                 "until", time_json(view->until_us));
-}
-
-/* What each thread asks of others. */
-static const char *const request_kinds[JOB_THREADS] = {
-	[THREAD_READER] = "read",
-	[THREAD_WRITER] = "append",
-	[THREAD_MERGER] = "merge",
-};
-
-static json_t *target_json(const struct job *job, enum job_thread thread)
-{
-	const struct job_options *options = job->options;
-	const char *feed = options->input_file ? options->input_file : "", *slash = strrchr(feed, '/');
-
-	if (thread == THREAD_READER)
-		return json_string(slash ? slash + 1 : feed);
-	return json_sprintf("%s.*", thread == THREAD_WRITER && *options->change_log_dataset ? options->change_log_dataset :
-	                                                                                    options->replica_dataset);
-}
-
-static json_t *thread_json(const struct job *job, enum job_thread thread, const struct activity_view *activity)
-{
-	char doing[80];
-
-	activity_text(activity, doing, sizeof(doing));
-	return json_pack("{s:s, s:s, s:o, s:i, s:s, s:o, s:o}", "thread", job_thread_name(thread), "kind", request_kinds[thread],
-	                 "target", target_json(job, thread), "in_flight", activity_is_request(activity->what), "doing", doing,
-	                 "since", time_json(activity->since_us), "answered", time_json(activity->answered_us));
-}
-
-json_t *live_activity(const struct job *job)
-{
-	json_t *list = json_array();
-	struct progress_view view;
-
-	if (!job->is_running)
-		return list;
-	progress_look(job->progress, &view);
-	if (view.state == STATE_WAITING || view.state == STATE_RETRYING)
-		json_array_append_new(list, waiting_json(&view));
-	for (int i = 0; i < JOB_THREADS; i++) {
-		struct activity_view activity;
-
-		progress_activity(job->progress, (enum job_thread)i, &activity);
-		if (activity.what != ACTIVITY_NONE)
-			json_array_append_new(list, thread_json(job, (enum job_thread)i, &activity));
-	}
-	return list;
 }
 
 static json_int_t of_minute(const struct job *job, enum metric_id id)
@@ -177,9 +118,9 @@ json_t *live_table(const struct table_progress *table, int64_t now_us, bool with
 	json_object_update_new(object, result_ledger(&table->total, 0));
 	json_object_set_new(object, "bytes", json_integer((json_int_t)table->bytes));
 	json_object_set_new(object, "lag_ms", lag_json(table->lag_us));
-	json_object_set_new(object, "committed", time_json(table->committed_us));
+	json_object_set_new(object, "committed", live_time(table->committed_us));
 	json_object_set_new(object, "replica_waiting", json_integer((json_int_t)table->waiting_changes));
-	json_object_set_new(object, "replica_since", time_json(table->waiting_since_us));
+	json_object_set_new(object, "replica_since", live_time(table->waiting_since_us));
 	if (with_age)
 		json_object_set_new(object, "replica_age_ms",
 		                    json_integer(table->waiting_since_us ? (now_us - table->waiting_since_us) / 1000 : 0));
@@ -197,7 +138,8 @@ json_t *live_short(const struct job *job)
 	                   progress_state_name(live_own_state(job, &view)), "code",
 	                   job->is_running ? view.code : job->failure.code, "sentence",
 	                   job->is_running ? view.sentence : job->failure.message, "running", job->is_running);
-	json_object_set_new(object, "since", time_json(view.since_us));
+	json_object_set_new(object, "since", live_time(view.since_us));
+	json_object_set_new(object, "requests", json_integer(live_requests(job)));
 	json_object_update_new(object, result_ledger(&view.total, view.in_flight));
 	json_object_set_new(object, "lag_ms", lag_json(view.lag_us));
 	json_object_set_new(object, "rates", live_rates(job));
@@ -219,7 +161,7 @@ static void add_replica(json_t *object, const struct job *job)
 			since_us = table.waiting_since_us;
 	}
 	json_object_set_new(object, "replica_waiting", json_integer((json_int_t)waiting));
-	json_object_set_new(object, "replica_since", time_json(since_us));
+	json_object_set_new(object, "replica_since", live_time(since_us));
 }
 
 json_t *live_full(const struct job *job)
@@ -229,7 +171,7 @@ json_t *live_full(const struct job *job)
 
 	progress_look(job->progress, &view);
 	json_object_set_new(object, "bytes", json_integer((json_int_t)view.bytes));
-	json_object_set_new(object, "committed", time_json(view.committed_us));
+	json_object_set_new(object, "committed", live_time(view.committed_us));
 	json_object_set_new(object, "this_run", result_ledger(&view.this_run, view.in_flight));
 	json_object_set_new(object, "latency", live_latencies(job));
 	json_object_set_new(object, "activity", live_activity(job));
@@ -333,12 +275,12 @@ void live_add(json_t *line, const struct job *job)
 	json_object_set_new(line, "activity", live_activity(job));
 	json_object_set_new(line, "last_minute", last_minute_json(job));
 	json_object_set_new(line, "queue", json_pack("{s:I, s:i}", "batches", (json_int_t)view.queued, "of", RUN_BATCHES));
-	json_object_set_new(line, "since", time_json(view.since_us));
-	json_object_set_new(line, "until", time_json(view.until_us));
+	json_object_set_new(line, "since", live_time(view.since_us));
+	json_object_set_new(line, "until", live_time(view.until_us));
 	json_object_set_new(line, "rates", live_rates(job));
 	json_object_set_new(line, "lag_ms", lag_json(view.lag_us));
 	json_object_set_new(line, "latency", live_latencies(job));
-	json_object_set_new(line, "committed", time_json(view.committed_us));
+	json_object_set_new(line, "committed", live_time(view.committed_us));
 	json_object_set_new(line, "age_ms", age_json(job, clock_utc_us()));
 	add_replica(line, job);
 	live_add_tables(json_object_get(line, "tables"), job);

@@ -96,7 +96,9 @@ enum job_state live_own_state(const struct job *job, const struct progress_view 
 enum job_state live_state(const struct job *job, const struct progress_view *view);
 json_t *live_rates(const struct job *job);
 json_t *live_latencies(const struct job *job);
-json_t *live_activity(const struct job *job);
+json_t *live_activity(const struct job *job); /* live_activity.c */
+int live_requests(const struct job *job);
+json_t *live_time(int64_t utc_us); /* null for none */
 json_t *live_table(const struct table_progress *table, int64_t now_us, bool with_age);
 /* For the topics: nothing in it changes by itself. */
 json_t *live_short(const struct job *job);

@@ -2,6 +2,7 @@
 import json
 
 import console
+import lists
 
 
 def shown(t, text):
@@ -43,6 +44,35 @@ def test_tables_that_are_marked_are_paused_by_one_question():
         t.press("Enter")
         tables = [json.loads(row) for row in home.run("tables", "--json").out.splitlines()]
         assert len(tables) == 2 and all(table.get("paused") or table["state"] == "paused" for table in tables), tables
+
+
+def test_p_on_marked_tables_asks_once_and_what_is_no_table_is_left_out():
+    with lists.many() as home, console.console(home, cols=60, rows=16) as t:
+        press_each(t, "g t", "/")
+        t.type("poison state:needs")
+        press_each(t, "Enter", "*", "p")
+        assert shown(t, "pause 2 filtered tables?") or shown(t, "pause 2 tables?"), t.picture().lines
+        assert shown(t, "1 more is left out") and not shown(t, "weir pause poison  "), t.picture().lines
+        t.press("Enter")
+        tables = [json.loads(row) for row in home.run("tables", "--json").out.splitlines()]
+        paused = {table["table"] for table in tables if table.get("paused")}
+        assert paused == {"poison.members", "poison.books"}, tables
+
+
+def test_a_narrow_menu_shows_the_whole_effect_of_what_is_chosen():
+    with console.broken_shop() as home, console.console(home, cols=60, rows=16) as t:
+        press_each(t, "k", "a")
+        assert shown(t, " runs in the background, also after a restart "), t.picture().lines
+        press_each(t, "j", "j")
+        assert shown(t, " compares each replica with its changelog "), t.picture().lines
+
+
+def test_half_a_sort_says_the_columns_letters():
+    with console.broken_shop() as home, console.console(home) as t:
+        press_each(t, "g t", "o")
+        assert shown(t, " s (STATE) t (TABLE) l (LAG)"), t.picture().lines
+        t.press("t")
+        assert shown(t, "sorted by TABLE"), t.picture().lines
 
 
 def test_p_pauses_says_the_way_back_and_a_note_says_why():

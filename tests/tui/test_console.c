@@ -314,7 +314,7 @@ static void marked_rows_are_asked_once_with_their_count(void **state)
 	assert_shown("acts on 4 marked");
 	press("p");
 	assert_shown("pause 3 tables?");
-	assert_shown("1 more are left out");
+	assert_shown("1 more is left out");
 	assert_string_equal(heard, "");
 	press("Enter");
 	assert_string_equal(heard, "pause {\"job\":\"shop\",\"table\":\"shop.a\"}\n"

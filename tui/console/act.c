@@ -2,6 +2,7 @@
 #include "console/console_private.h"
 #include "base/arena.h"
 #include "base/clean.h"
+#include "view/acts_table.h"
 #include "view/names.h"
 
 #include <stdlib.h>
@@ -16,6 +17,24 @@ static bool subject_get(struct console *console, struct subject *out)
 	return view->ops->subject && view->ops->subject(view, out);
 }
 
+/* Of several that are marked it asks first; what the selected row needs is done to all that can have it. */
+static bool toggle_marked(struct console *console, bool is_paused)
+{
+	struct view *view = console_view(console);
+	const struct menu_act *act = NULL;
+	struct subjects on = { 0 };
+
+	if (!view->ops->chosen)
+		return false;
+	view->ops->chosen(view, &on);
+	if (on.how == CHOSEN_MARKED && on.count && !on.subject[0].group)
+		act = act_of_letter(is_paused ? 'r' : 'p', &on.subject[0]);
+	if (act)
+		box_many_open(console, act, &on);
+	free(on.subject);
+	return act != NULL;
+}
+
 static void toggle_pause(struct console *console)
 {
 	struct subject subject;
@@ -25,6 +44,8 @@ static void toggle_pause(struct console *console)
 		console_say(console, "nothing is selected that can be paused");
 		return;
 	}
+	if (toggle_marked(console, subject.is_paused))
+		return;
 	if (strcmp(subject.table, "-") == 0) {
 		console_say(console, "\"-\" is what belongs to no table: it cannot be paused, its job can (:pause %s)", subject.job);
 		return;

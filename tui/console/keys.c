@@ -68,8 +68,10 @@ static void sequence_take(struct console *console, const struct key_event *event
 			return;
 		break;
 	case KEY_FOUND:
-		if (binding->action == ACTION_sort && !binding->is_run && !*binding->argument)
-			return; /* waits for the column's letter */
+		if (binding->action == ACTION_sort && !binding->is_run && !*binding->argument) {
+			console_do(console, ACTION_sort, ""); /* says which letters there are, */
+			return;                               /* and waits for one */
+		}
 		sequence_text(&console->pending, keys);
 		console->pending.count = 0;
 		binding_run(console, binding, keys->at);

@@ -227,7 +227,7 @@ void line_draw(struct console *console, struct area screen)
 	draw_blank(screen, screen.rows - 2, 0, screen.cols, ROLE_text);
 	draw_text(screen, screen.rows - 2, 1, ROLE_hint,
 	          console->is_palette                            ? "Up Down choose  Enter take  Tab onto the line  Esc leave" :
-	          prompt_kind(console->prompt) == PROMPT_LINE ? "Tab complete  Up history  C-r search history  Esc leave  Enter run" :
+	          prompt_kind(console->prompt) == PROMPT_LINE ? "Tab complete  Up history  C-r search  Enter run  Esc leave" :
 	                                                        "Enter keep  Tab complete  Esc clear");
 	prompt_draw(console->prompt, screen, screen.rows - 1, note->at);
 }

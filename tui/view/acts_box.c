@@ -57,9 +57,15 @@ static void menu_fill(struct box *box, bool is_off)
 	}
 }
 
+/* In a narrow box the effects are cut, and that of the selected act stands whole below. */
+static int foot_rows(int cols)
+{
+	return cols < MENU_COLS ? 4 : 3;
+}
+
 static void menu_size(const struct box *box, int *out_rows, int *out_cols)
 {
-	*out_rows = (int)((const struct menu *)box->state)->count + 3;
+	*out_rows = (int)((const struct menu *)box->state)->count + foot_rows(console_cols(box->console) - 4);
 	*out_cols = MENU_COLS;
 }
 
@@ -82,13 +88,15 @@ static void menu_draw(struct box *box, struct area area)
 {
 	struct menu *menu = box->state;
 	const struct menu_act *act = menu->act[menu->at];
-	int rows = area.rows - 3;
+	int foot = foot_rows(area.cols), rows = area.rows - foot;
 	size_t top = menu->at >= (size_t)rows ? menu->at - (size_t)rows + 1 : 0;
 	OWNED(text) line = text_new(LINE_BYTES);
 
 	for (int row = 0; row < rows && top + (size_t)row < menu->count; row++)
 		draw_act(menu, area, row, top + (size_t)row);
-	draw_rule(area, area.rows - 3, "", "");
+	draw_rule(area, area.rows - foot, "", "");
+	if (foot > 3)
+		draw_text(area, area.rows - 3, 0, ROLE_popup, menu->off[menu->at] ? menu->off[menu->at] : act->effect);
 	draw_format(area, area.rows - 2, 0, ROLE_popup, "Undo: %s", *act->undo ? act->undo : "-");
 	text_add(line, menu->on.how == CHOSEN_ONE ? "Same as:  weir " :
 	               menu->on.letters           ? "For the first group:  weir " :

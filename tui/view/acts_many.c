@@ -70,6 +70,12 @@ static bool is_discard(const struct menu_act *act)
 	return strncmp(act->command, "dlq discard", strlen("dlq discard")) == 0;
 }
 
+/* "-" alone stands for its job; who has marked it among tables means none of the job's acts. */
+static bool is_no_table(const struct subjects *on, size_t i)
+{
+	return on->count > 1 && strcmp(on->subject[i].table, "-") == 0;
+}
+
 /* Those that it cannot be done to are left out, and counted. */
 static bool lines_make(const struct menu_act *act, const struct subjects *on, struct act_lines *out)
 {
@@ -77,7 +83,7 @@ static bool lines_make(const struct menu_act *act, const struct subjects *on, st
 		return discards_make(on, out);
 	for (size_t i = 0; i < on->count; i++) {
 		const struct subject *subject = &on->subject[i];
-		const struct menu_act *its = act_same(act, subject);
+		const struct menu_act *its = is_no_table(on, i) ? NULL : act_same(act, subject);
 		OWNED(text) line = text_new(LINE_BYTES);
 
 		if (!its || act_off(its, subject)) {
@@ -117,7 +123,7 @@ static void title_make(const struct menu_act *act, const struct subjects *on, si
 	}
 
 	for (size_t i = 1; i < on->count; i++) {
-		if (strcmp(act_noun(&on->subject[i]), noun) != 0)
+		if (!is_no_table(on, i) && strcmp(act_noun(&on->subject[i]), noun) != 0)
 			noun = "row"; /* jobs and tables */
 	}
 	if (label > len + 1 && strcmp(act->label + label - len, noun) == 0)

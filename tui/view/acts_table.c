@@ -26,13 +26,18 @@ const char *act_noun(const struct subject *subject)
 	return subject->letter ? "letter" : subject->group ? "group" : kind_of(subject) == ON_TABLE ? "table" : "job";
 }
 
-const struct menu_act *act_same(const struct menu_act *act, const struct subject *subject)
+const struct menu_act *act_of_letter(char letter, const struct subject *subject)
 {
 	for (size_t i = 0; i < acts_count; i++) {
-		if (acts_table[i].letter == act->letter && acts_table[i].applies & kind_of(subject))
+		if (acts_table[i].letter == letter && acts_table[i].applies & kind_of(subject))
 			return &acts_table[i];
 	}
 	return NULL;
+}
+
+const struct menu_act *act_same(const struct menu_act *act, const struct subject *subject)
+{
+	return act_of_letter(act->letter, subject);
 }
 
 static bool states_have(const char *states, const char *state)

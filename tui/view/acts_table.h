@@ -17,6 +17,8 @@ struct menu_act {
 extern const struct menu_act acts_table[];
 extern const size_t acts_count;
 
+/* NULL: a subject of that kind has no such act. */
+const struct menu_act *act_of_letter(char letter, const struct subject *subject);
 /* The act of that letter for another subject: pausing a job is another row than pausing a table. NULL: it has none. */
 const struct menu_act *act_same(const struct menu_act *act, const struct subject *subject);
 /* Why it cannot be done in the subject's state; NULL: it can. */

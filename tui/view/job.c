@@ -15,7 +15,7 @@
 
 #include <stdlib.h>
 
-#define COLS_WITH_TABLES 80 /* narrower, the title has no room for the word */
+#define COLS_WITH_TABLES 80 /* narrower, the title has no room to say of how many */
 #define LINE_BYTES 2048
 #define TABLES_LEAST 5 /* heads and four rows */
 
@@ -162,9 +162,10 @@ static void job_title(struct view *view, struct text *out, bool *out_has_verdict
 	json_array_foreach(json_object_get(job, "tables"), i, row)
 		bad += !is_fine(row);
 	text_add_format(out, "job %s  %s", view->argument, state_column(member_text(job, "worst")));
-	if (bad)
-		text_add_format(out, ": %zu of %zu %snot ok", bad, json_array_size(json_object_get(job, "tables")),
-		                console_cols(view->console) < COLS_WITH_TABLES ? "" : "tables ");
+	if (bad && console_cols(view->console) < COLS_WITH_TABLES)
+		text_add_format(out, ": %zu not ok", bad);
+	else if (bad)
+		text_add_format(out, ": %zu of %zu tables not ok", bad, json_array_size(json_object_get(job, "tables")));
 	*out_has_verdict = true;
 }
 

@@ -22,7 +22,8 @@ static void question_draw(struct box *box, struct area area)
 
 	draw_text(area, 0, 0, ROLE_popup, "Enter does it, Esc leaves it.");
 	if (lines->left_out)
-		draw_format(area, 1, 0, ROLE_popup, "%zu more are left out: it cannot be done to them now.", lines->left_out);
+		draw_format(area, 1, 0, ROLE_popup, "%zu more %s left out: it cannot be done to %s now.", lines->left_out,
+		            lines->left_out == 1 ? "is" : "are", lines->left_out == 1 ? "it" : "them");
 	draw_rule(area, 2, "Same as", "");
 	for (int row = 0; row < room && (size_t)row < lines->count; row++) {
 		size_t more = lines->count - (size_t)row;

@@ -12,6 +12,7 @@
 
 #define STEPS_MOST 9
 #define WORDS_COLS 31 /* of a step, where its command begins behind */
+#define NARROW_COLS 72
 #define CAUSES_SHOWN 6 /* the others are a key away: the first bad event and the steps are wanted on the same screen */
 
 /* What the first bad event says stands below, with the event. */
@@ -107,13 +108,15 @@ static void head_add(struct view *view, const json_t *finding, int cols, struct 
 	numbers_add(finding, lines);
 }
 
-static void cause_add(const json_t *group, struct lines *lines)
+static void cause_add(const json_t *group, int cols, struct lines *lines)
 {
+	bool is_narrow = cols < NARROW_COLS;
 	OWNED(text) count = text_new(64);
 
 	number_text(member_int(group, "open"), count);
-	lines_add(lines, ROLE_text, " group %-4lld %7s  %-12s %-22s %s", (long long)member_int(group, "group"), count->at,
-	          member_text(group, "state"), member_text(group, "code"), member_text(group, "column"));
+	lines_add(lines, ROLE_text, " group %-4lld %*s  %-12s %-*s %s", (long long)member_int(group, "group"), is_narrow ? 5 : 7,
+	          count->at, member_text(group, "state"), is_narrow ? 14 : 22, member_text(group, "code"),
+	          member_text(group, "column"));
 }
 
 static int causes_rows(const json_t *finding)
@@ -124,7 +127,7 @@ static int causes_rows(const json_t *finding)
 }
 
 /* With one cause the head has said it; of several each has a row, and the event and the steps below are those of one. */
-static void causes_add(const json_t *finding, struct lines *lines)
+static void causes_add(const json_t *finding, int cols, struct lines *lines)
 {
 	const json_t *groups = json_object_get(finding, "groups");
 	size_t count = json_array_size(groups), shown = count > CAUSES_SHOWN ? CAUSES_SHOWN : count;
@@ -134,7 +137,7 @@ static void causes_add(const json_t *finding, struct lines *lines)
 		return;
 	lines_rule(lines, "all that fails here, worst first", "d opens these groups");
 	for (size_t i = 0; i < shown; i++)
-		cause_add(json_array_get(groups, i), lines);
+		cause_add(json_array_get(groups, i), cols, lines);
 	if (more)
 		lines_add(lines, ROLE_dim, " and %lld more: d shows them all", (long long)more);
 }
@@ -318,7 +321,7 @@ void why_page(struct view *view, int cols, int rows)
 		return;
 	}
 	head_add(view, finding, cols - 1, why->lines);
-	causes_add(finding, why->lines);
+	causes_add(finding, cols, why->lines);
 	first_add(view, finding, cols - 1, why->lines);
 	if (rows >= WHY_ROWS_FOR_NOW + causes_rows(finding))
 		now_add(finding, why->lines);

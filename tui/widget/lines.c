@@ -130,6 +130,18 @@ static bool has_word(const struct lines *lines, size_t at)
 	return *lines->word && strcasestr(lines->line[at].text, lines->word);
 }
 
+/* What is cut says so. The role begins with the words: a bar or a line under what is before them means nothing. */
+static void line_show(const struct line *line, struct area area, int row)
+{
+	int indent = (int)strspn(line->text, " ");
+	struct span words = span_of(line->text + indent);
+
+	if (cells_width(words) > area.cols - indent)
+		draw_field(area, row, indent, area.cols - indent, -1, line->role, words);
+	else
+		draw_span(area, row, indent, line->role, words);
+}
+
 void lines_draw(struct lines *lines, struct area area)
 {
 	lines->page = area.rows > 0 ? area.rows : 1;
@@ -141,7 +153,7 @@ void lines_draw(struct lines *lines, struct area area)
 		if (line->note)
 			draw_rule(area, row, line->text, line->note);
 		else
-			draw_text(area, row, 0, line->role, line->text);
+			line_show(line, area, row);
 		if (has_word(lines, lines->top + (size_t)row))
 			draw_role(area, row, 0, area.cols, ROLE_match);
 	}

@@ -194,7 +194,8 @@ static void draw_node(const struct tree *tree, struct area area, int row, size_t
 
 	snprintf(index, sizeof(index), "%zu", node->index);
 	draw_text(area, row, 0, ROLE_text, at == tree->at ? ">" : " ");
-	draw_text(area, row, 1, ROLE_error, is_marked ? "!" : " ");
+	if (is_marked)
+		draw_text(area, row, 1, ROLE_error, "!");
 	draw_text(area, row, col, ROLE_dim, !is_container(node->value) ? " " : node->is_folded ? "+" : "-");
 	used = draw_text(area, row, col + 2, is_marked ? ROLE_error : ROLE_json_key, !at ? "" : node->name ? node->name : index);
 	col += 2 + (at ? (used > NAME_COLS ? used : NAME_COLS) + 1 : 0);
