@@ -77,5 +77,5 @@ void letter_row(const struct letter *letter, const json_t *shown, struct lines *
 	else
 		columns_add(letter, shown, row, lines);
 	if (member_bool(shown, "newer"))
-		lines_add(lines, ROLE_warn, " it is newer than the letter: a replay has no effect");
+		lines_paragraph(lines, ROLE_warn, 1, "it is newer than the letter: a replay has no effect");
 }

@@ -91,9 +91,9 @@ void letter_why(struct view *view, const json_t *shown, struct area area)
 		line_add(lines, *member_text(shown, "path") ? "path" : "column",
 		         *member_text(shown, "path") ? member_text(shown, "path") : member_text(shown, "column"));
 	if (member_bool(shown, "newer"))
-		lines_add(lines, ROLE_warn, " the replica has a newer row for this key: a replay has no effect");
+		lines_paragraph(lines, ROLE_warn, 1, "the replica has a newer row for this key: a replay has no effect");
 	else if (json_is_null(json_object_get(shown, "newer")))
-		lines_add(lines, ROLE_dim, " whether the replica has a newer row is unknown: it was refused before it became a row");
+		lines_paragraph(lines, ROLE_dim, 1, "whether the replica has a newer row is unknown: it was refused before it became a row");
 	why_source(view, shown, lines);
 	why_attributes(shown, lines);
 	why_attempts(view, shown, lines);
