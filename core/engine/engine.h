@@ -130,6 +130,9 @@ void access_close(struct engine *engine);
 /* The vault of this home (run_secret.c). */
 void secrets_open(struct engine *engine);
 void secrets_close(struct engine *engine);
+/* Are the credentials that the job names there, and can they be read? `vault_locked`, `secret_unknown`,
+ * `bad_credentials`... Nothing is sent. */
+bool secrets_serve(struct engine *engine, const struct job_options *options, struct error *err);
 /* The vault's line of the engine's health: a level of `weir check` and a sentence. NULL: there is no vault. */
 const char *secrets_health(struct engine *engine, char *sentence, size_t room);
 

@@ -167,7 +167,8 @@ static struct job_options *look(struct engine *engine, const char *name, struct 
 	if (!job_look_name(engine, name, err))
 		return NULL;
 	options = job_load_named(engine->home, name, err);
-	is_fine = options && job_options_startable(options, err) && opens(engine, options, err);
+	is_fine = options && job_options_startable(options, err) && secrets_serve(engine, options, err) &&
+	          opens(engine, options, err);
 	job_let_look(engine, name);
 	if (is_fine)
 		return options;

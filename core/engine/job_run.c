@@ -90,7 +90,7 @@ static bool run_once(struct job *job)
 	};
 
 	job->note = (struct error){ 0 };
-	return run_local(&setup, &job->failure);
+	return secrets_serve(job->engine, job->options, &job->failure) && run_local(&setup, &job->failure);
 }
 
 /* Between two runs: the registered file is read again. False: the new content does not do. */

@@ -1,11 +1,12 @@
 /*
- * `weir secret`: the vault of this home. What comes in a box is opened here and nowhere else; no value is ever answered,
+ * `weir secret`: the vault of this home, and the credentials that jobs name. What comes in a box is opened here and nowhere else; no value is ever answered,
  * logged or written down.
  */
 #include "base/arena.h"
 #include "base/file.h"
 #include "engine/commands_private.h"
 #include "engine/journal.h"
+#include "google/credentials.h"
 #include "vault/vault.h"
 
 #include <stdlib.h>
@@ -56,6 +57,25 @@ const char *secrets_health(struct engine *engine, char *sentence, size_t room)
 	else
 		snprintf(sentence, room, "%s, %s", vault_state_name(facts.state), facts.has_passphrase ? "passphrase" : "key file");
 	return facts.state == VAULT_OPEN ? "ok" : facts.state == VAULT_LOCKED ? "warning" : "fails";
+}
+
+bool secrets_serve(struct engine *engine, const struct job_options *options, struct error *err)
+{
+	static const char by_name[] = "vault:";
+	const char *named = options->credentials;
+	bool is_secret = named && strncmp(named, by_name, strlen(by_name)) == 0;
+	struct credentials_setup setup = { .file = is_secret ? NULL : named, .content_name = named,
+		                           .allowed_hosts = engine->settings.token_hosts };
+	struct secret *content = NULL;
+	bool are_fine;
+
+	if (!named)
+		return true;
+	if (is_secret)
+		setup.content = content = vault_get(engine->secrets->vault, named + strlen(by_name), err);
+	are_fine = (!is_secret || content) && credentials_check(&setup, err);
+	secret_free(content);
+	return are_fine;
 }
 
 static struct vault_box *box_of(struct secrets *secrets)

@@ -73,6 +73,8 @@ struct credentials;
 /* Reads what there is, so that a file that is missing or broken is said at once: `no_credentials`,
  * `bad_credentials`, `credentials_exposed`, `credential_host_refused`, `credentials_not_supported`. Nothing is sent. */
 struct credentials *credentials_open(const struct credentials_setup *setup, struct error *err);
+/* The same without opening them: would they open now? `exchange` is not needed. */
+bool credentials_check(const struct credentials_setup *setup, struct error *err);
 void credentials_close(struct credentials *credentials);
 
 /* A token that is good now. */

@@ -85,3 +85,12 @@ struct credential *chain_find(const struct credentials_setup *setup, char *name,
 	free(path);
 	return credential;
 }
+
+bool credentials_check(const struct credentials_setup *setup, struct error *err)
+{
+	char name[300];
+	struct credential *credential = chain_find(setup, name, sizeof(name), err);
+
+	credential_free(credential);
+	return credential != NULL;
+}

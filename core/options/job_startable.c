@@ -91,5 +91,8 @@ bool job_options_startable(const struct job_options *options, struct error *err)
 	if (options->input_file && strcmp(options->input_file, "-") != 0 &&
 	    !file_is_ready("inputFile", options->input_file, err))
 		return false;
+	if (options->credentials && *options->credentials == '/' &&
+	    !file_is_ready("credentials", options->credentials, err))
+		return false;
 	return !options->source_schema || file_is_ready("sourceSchema", options->source_schema, err);
 }

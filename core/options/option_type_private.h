@@ -43,7 +43,7 @@ struct option_type {
 extern const struct option_type type_text, type_choice, type_switch, type_number, type_size, type_days;
 extern const struct option_type type_path, type_feed, type_dataset, type_project, type_duration, type_timestamp;
 extern const struct option_type type_subscription, type_subscriptions, type_topics, type_table_spec, type_gcs_path;
-extern const struct option_type type_table_pattern, type_instance, type_profile, type_function;
+extern const struct option_type type_table_pattern, type_credentials, type_instance, type_profile, type_function;
 extern const struct option_type type_changelog_fields, type_list;
 extern const struct option_type type_primary_key, type_column_types, type_unrepresentable, type_record, type_labels;
 

@@ -195,6 +195,15 @@ static bool is_table_pattern(struct span text)
 	return has_table && text.len <= NAME_MAX_BYTES;
 }
 
+/* A secret of the vault by its name (vault.h has the same look), or a file of the engine's machine. */
+static bool is_credentials(struct span text)
+{
+	if (!starts_with(text, "vault:"))
+		return text.len > 1 && text.at[0] == '/';
+	text = span_from(text, sizeof "vault:" - 1);
+	return text.len > 0 && is_alnum(text.at[0]) && is_made_of(text, "_.-", 64);
+}
+
 /* The look of the whole text decides; it is kept as it was written. */
 static json_t *word_accept(const struct option *option, const json_t *value, const char *base,
                            struct complaint *complaint)
@@ -228,6 +237,7 @@ WORD_TYPE(gcs_path, "a Cloud Storage path gs://BUCKET/NAME", is_gcs_path);
 WORD_TYPE(duration, "seconds, minutes, hours in this order, more than 0, such as 5s, 12m or 30m1h", is_duration);
 WORD_TYPE(timestamp, "a time such as 2026-11-30T02:37:30Z (RFC 3339)", is_timestamp);
 WORD_TYPE(table_pattern, "letters, digits, '_', '-' and {db}, {schema}, {table}, with {table} in it", is_table_pattern);
+WORD_TYPE(credentials, "vault:NAME, or the absolute path of a file", is_credentials);
 
 /*
  * Paths.

@@ -48,6 +48,7 @@ struct job_options {
 	char *input_subscriptions, *input_topics;
 	enum message_format message_format;
 	char *source_schema;               /* absolute path */
+	char *credentials;                 /* "vault:NAME" or absolute path; NULL: Google's default chain */
 	enum replication_mode replication_mode;
 	char *change_log_dataset, *replica_dataset;
 	int64_t update_frequency_secs;     /* default by warehouse: 300 BigQuery, 1 local */

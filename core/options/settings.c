@@ -199,9 +199,40 @@ static void read_path(struct reading *reading, const char *name, const json_t *v
 		reading->settings->vault_key_file = memory_string(text);
 }
 
+/* A name or an address, without scheme, port and path. */
+static bool is_host(const char *text)
+{
+	size_t len = strlen(text);
+
+	return len && len < 256 && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:") == len;
+}
+
+static void read_hosts(struct reading *reading, const char *name, const json_t *value)
+{
+	size_t count = 0, i;
+	json_t *each;
+
+	if (!json_is_array(value) || json_array_size(value) > TOKEN_HOSTS_MAX) {
+		problem_add(&reading->draft, BAD_SETTING, name, name, NULL, "a list of at most %d hosts is allowed",
+		            TOKEN_HOSTS_MAX);
+		return;
+	}
+	json_array_foreach(value, i, each) {
+		const char *host = json_string_value(each);
+		char spot[64];
+
+		snprintf(spot, sizeof(spot), "%s.%zu", name, i);
+		if (host && is_host(host))
+			reading->settings->token_hosts[count++] = memory_string(host);
+		else
+			problem_add(&reading->draft, BAD_SETTING, spot, name, NULL, "a host without scheme, port and path is allowed");
+	}
+}
+
 static const struct setting_type setting_name = { "a text", read_name };
 static const struct setting_type setting_production = { "true or false", read_production };
 static const struct setting_type setting_escape = { "a whole number of ms", read_escape };
+static const struct setting_type setting_hosts = { "a list of hosts", read_hosts };
 static const struct setting_type setting_path = { "an absolute path", read_path };
 static const struct setting_type setting_group = { "the name of a group", read_group };
 static const struct setting_type setting_operators = { "a list of names of users", read_operators };
@@ -312,6 +343,8 @@ void settings_release(struct settings *settings)
 {
 	free(settings->group_name);
 	free(settings->vault_key_file);
+	for (size_t i = 0; settings->token_hosts[i]; i++)
+		free((char *)settings->token_hosts[i]);
 	json_decref(settings->operator_names);
 	*settings = (struct settings){ 0 };
 }

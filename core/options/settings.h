@@ -12,6 +12,7 @@
 
 #define OPERATORS_MAX 100
 
+#define TOKEN_HOSTS_MAX 20
 #define SETTING_NAME_BYTES 64
 #define SETTING_ESCAPE_MS_MAX 1000
 
@@ -25,6 +26,7 @@ struct settings {
 	char name[SETTING_NAME_BYTES]; /* "": none is given */
 	bool is_production;
 	int escape_ms;         /* 0: none is given */
+	const char *token_hosts[TOKEN_HOSTS_MAX + 1]; /* NULL behind the last; owned */
 	char *vault_key_file;  /* absolute, or NULL: none is given */
 };
 

@@ -194,6 +194,57 @@ def test_the_key_file_may_lie_elsewhere():
         assert put(home, "prod").error["code"] == "vault_exposed"
 
 
+USER = json.dumps({"type": "authorized_user", "client_id": "c", "client_secret": "s", "refresh_token": "r"}).encode()
+
+
+def state(home):
+    return home.run("status", "shop", "--json").last
+
+
+def until(check, seconds=60):
+    for _ in range(seconds * 20):
+        if check():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it did not come")
+
+
+def test_a_job_waits_for_its_secret_and_goes_on_by_itself():
+    with weir.Home() as home:
+        feed = home.write("feed", FEED)
+        job = home.job(feed, credentials="vault:prod")
+        r = home.run("run", job, "--until-idle", "--json")
+        assert (r.code, r.error["code"]) == (78, "secret_unknown"), r
+        assert put(home, "prod", b"no credentials").code == 0
+        assert home.run("start", "shop").code == 0
+        until(lambda: state(home)["state"] == "needs you" and state(home)["code"] == "bad_credentials")
+        assert put(home, "prod", USER).code == 0
+        until(lambda: state(home)["received"] == 50 and state(home)["running"])
+        assert home.run("secret", "seal", "--passphrase", input=PASSPHRASE).code == 0
+        assert home.run("engine", "stop").code == 0
+        # A new engine does not know the passphrase: it runs, the job needs somebody.
+        assert home.run("engine", "start").code == 0
+        until(lambda: state(home)["state"] == "needs you" and state(home)["code"] == "vault_locked")
+        assert home.run("secret", "unlock", input=PASSPHRASE).code == 0
+        until(lambda: state(home)["state"] != "needs you" and state(home)["running"])
+        home.verify()
+
+
+def test_hosts_of_credentials_are_googles_or_allowed():
+    with weir.Home() as home:
+        stray = json.dumps(dict(json.loads(USER), token_uri="https://token.example/"))
+        key = home.write("key.json", stray)
+        os.chmod(key, 0o600)
+        job = home.job(home.write("feed", FEED), credentials=key)
+        r = home.run("run", job, "--until-idle", "--json")
+        assert (r.code, r.error["code"]) == (78, "credential_host_refused") and "token.example" in r.error["message"], r
+        home.write("home/config.json", json.dumps({"allowedTokenHosts": ["token.example"]}))
+        home.run("engine", "stop")
+        assert home.run("run", job, "--until-idle", "--json").code == 0
+        os.chmod(key, 0o644)
+        assert home.run("run", job, "--until-idle", "--json").error["code"] == "credentials_exposed"
+
+
 def at_terminal(home, *args, keys):
     """The program with a terminal: answers each `keys` when something is asked; all that came to the screen."""
     near, far = pty.openpty()

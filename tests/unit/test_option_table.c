@@ -28,6 +28,7 @@ static const struct sample {
 	{ "topics", "a.b,c" },
 	{ "table_spec", "acme-data:log.errors" },
 	{ "gcs_path", "gs://bucket/x" },
+	{ "credentials", "vault:prod-key" },
 	{ "duration", "30m1h" },
 	{ "timestamp", "2026-11-30T02:37:30.5+01:00" },
 	{ "names", "cf,cf:col" },
@@ -178,7 +179,7 @@ static const size_t members[] = {
 	MEMBER(replica_dataset), MEMBER(update_frequency_secs), MEMBER(primary_keys), MEMBER(schema_changes),
 	MEMBER(column_types), MEMBER(on_unrepresentable), MEMBER(unavailable_value), MEMBER(tombstone_days),
 	MEMBER(table_name_pattern), MEMBER(park_bytes), MEMBER(max_record_bytes), MEMBER(max_tables),
-	MEMBER(local_cache_bytes),
+	MEMBER(local_cache_bytes), MEMBER(credentials),
 #undef MEMBER
 };
 

@@ -86,6 +86,27 @@ static void test_what_screens_show_of_the_engine(void **unused)
 	expect_refused(&shared, "{\"escapeDelayMs\": 2.5}", 1, 19, "0 to 1000");
 }
 
+static void test_where_secrets_lie_and_go(void **unused)
+{
+	struct option_problems problems;
+	struct settings settings;
+
+	(void)unused;
+	assert_true(settings_read(&shared, span_of("{\"vaultKeyFile\": \"/run/key\", \"allowedTokenHosts\": [\"a.example\", \"::1\"]}"),
+	                          &settings, &problems));
+	assert_int_equal(problems.count, 0);
+	assert_string_equal(settings.vault_key_file, "/run/key");
+	assert_string_equal(settings.token_hosts[0], "a.example");
+	assert_string_equal(settings.token_hosts[1], "::1");
+	assert_null(settings.token_hosts[2]);
+	settings_release(&settings);
+	expect_refused(&shared, "{\"vaultKeyFile\": \"vault.key\"}", 1, 18, "an absolute path");
+	expect_refused(&shared, "{\"vaultKeyFile\": \"/a\\u0007b\"}", 1, 18, "an absolute path");
+	expect_refused(&shared, "{\"allowedTokenHosts\": \"a.example\"}", 1, 23, "a list of at most");
+	expect_refused(&shared, "{\"allowedTokenHosts\": [\"https://a.example\"]}", 1, 24, "without scheme");
+	expect_refused(&shared, "{\"allowedTokenHosts\": [\"\"]}", 1, 24, "without scheme");
+}
+
 static void test_kinds_are_told(void **unused)
 {
 	(void)unused;
@@ -153,7 +174,7 @@ static void test_each_setting_has_its_help(void **unused)
 
 	(void)unused;
 	assert_true(settings_explain(out, count_setting));
-	assert_int_equal(out->len, 5);
+	assert_int_equal(out->len, 7);
 }
 
 int main(void)
@@ -162,6 +183,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_is_the_default),
 		cmocka_unit_test(test_names_are_looked_up),
 		cmocka_unit_test(test_what_screens_show_of_the_engine),
+		cmocka_unit_test(test_where_secrets_lie_and_go),
 		cmocka_unit_test(test_kinds_are_told),
 		cmocka_unit_test(test_operators_need_a_group),
 		cmocka_unit_test(test_a_group_needs_a_home_that_it_can_reach),
