@@ -230,6 +230,7 @@ accept: programs screen ## record the screens and texts that tests expect anew; 
 	@WEIR_ACCEPT=1 python3 tests/e2e/run.py -k test_texts
 
 bench: all ## measure speed and memory, each figure beside a baseline of the same run
+	@$(MAKE) --no-print-directory google || echo "bench: the rows of gRPC need Go (tests/emulators/go.sh --install)"
 	@$(B)/weir bench
 
 unit: $(UNIT_PROGRAMS)

@@ -41,7 +41,14 @@ static const struct bench_row rows[] = {
 		.name = "idle_jobs_cpu", .unit = "percent_of_core", .order = LESS_IS_BETTER, .rows = MILLION,
 		.run = bench_idle_jobs_cpu,
 	},
-	{ .name = "grpc_echo" },
+	{
+		.name = "grpc_echo", .unit = "messages_per_s", .baseline = "grpc_go", .order = MORE_IS_BETTER, .also = "grpc_echo_cpu",
+		.run = bench_grpc_echo,
+	},
+	{
+		.name = "grpc_echo_cpu", .unit = "cpu_s_per_million", .baseline = "grpc_go", .order = LESS_IS_BETTER,
+		.run = bench_grpc_echo_cpu,
+	},
 	{ .name = "bigquery" },
 	{
 		.name = "console_start", .unit = "ms", .baseline = "htop", .order = LESS_IS_BETTER, .rows = CONSOLE_ROWS,
@@ -180,12 +187,17 @@ static bool run_row(struct bench *bench, const struct bench_row *row, struct err
 	return is_fine || because(err, "benchmark %s", row->name);
 }
 
+static bool is_wanted(const struct bench_row *row, const struct bench_row *only)
+{
+	if (!only)
+		return row->run && !row->is_only_named;
+	return row == only || (only->also && strcmp(row->name, only->also) == 0);
+}
+
 static bool run_all(struct bench *bench, const struct bench_row *only, struct error *err)
 {
 	for (size_t i = 0; i < ROWS; i++) {
-		bool is_wanted = only ? &rows[i] == only : rows[i].run && !rows[i].is_only_named;
-
-		if (is_wanted && !run_row(bench, &rows[i], err))
+		if (is_wanted(&rows[i], only) && !run_row(bench, &rows[i], err))
 			return false;
 	}
 	return true;

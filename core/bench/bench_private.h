@@ -16,6 +16,12 @@
 
 #define BENCH_MESSAGES UINT64_C(1000000)
 
+/* Messages a second and CPU seconds a million of gRPC's echo: ours, and grpc-go's client. */
+struct bench_echo {
+	bool is_measured;
+	double rate, go_rate, cpu, go_cpu;
+};
+
 /* One call of `weir bench`. Everything it makes lies in `folder`, which is empty before and gone afterwards. */
 struct bench {
 	const char *feed;          /* --feed: absolute path, or NULL */
@@ -28,6 +34,7 @@ struct bench {
 	atomic_bool is_cancelled;  /* ^C */
 	atomic_int wish;           /* enum run_wish: ^C drains the job under way */
 	atomic_bool is_over;
+	struct bench_echo echo;
 };
 
 struct bench_result {
@@ -45,6 +52,7 @@ struct bench_row {
 	const char *baseline;      /* or NULL */
 	enum bench_order order;
 	bool is_only_named;        /* left out by plain `weir bench` */
+	const char *also;          /* a second row that is said when this one is named, or NULL */
 	uint64_t rows;             /* of the table, where that matters */
 	bool has_schema;
 	bool has_young;            /* also measured: keys among the youngest rows, there and in a small table */
@@ -58,6 +66,8 @@ bool bench_feed_memory(struct bench *bench, const struct bench_row *row, struct 
                        struct error *err);
 bool bench_idle_jobs(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 bool bench_idle_jobs_cpu(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
+bool bench_grpc_echo(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
+bool bench_grpc_echo_cpu(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 bool bench_console_start(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 bool bench_console_rest_cpu(struct bench *bench, const struct bench_row *row, struct bench_result *out,
                             struct error *err);
