@@ -219,6 +219,10 @@ struct table {
 	struct span guessed;            /* the one, if it is one */
 	uint32_t history_version;
 	struct shape *shapes[SHAPES_MAX]; /* newest first */
+	size_t lacks_count;             /* of columns, when it was last asked whether a shape lacks one */
+	bool may_lack;                  /* a row whose block lacks a column has been seen in this run */
+	struct presence *presences;     /* by column: where rows have it and where not; NULL until may_lack */
+	size_t presence_room;
 };
 
 /* One member of a row and where it goes. */
@@ -241,6 +245,9 @@ struct shape {
 	int32_t *key_members;           /* by key column: index of its member, or -1 */
 	size_t names_room;              /* bytes of all quoted names and commas */
 	uint32_t type_version;          /* of the table, when the quick readers were chosen */
+	size_t column_count;            /* of the table, when `has` was made */
+	bool *has, lacks, is_placed;    /* which of them it has; not all; it has been used, from `first` to `last` */
+	struct position first, last;
 	uint32_t used;                  /* of `trails`, which takes turns */
 	struct {
 		uint32_t trail, place;  /* texts with this trail have such a row, its first member there */
@@ -299,6 +306,7 @@ struct debezium {
 	struct member_order root_orders[ROOT_ORDERS]; /* envelopes, heartbeats, rows... take turns */
 	struct member_order source_order, transaction_order;
 	struct field_plan *root_plans, *source_plans; /* FIELD_PLANS each */
+	bool has_ddl;                   /* schema changes of MySQL have been seen in this run */
 	bool decimals_are_text;         /* the file says base64, the messages have text (flattened rows) */
 	struct block_cache *blocks;
 	struct source_schema *rules;
@@ -341,8 +349,13 @@ bool schema_change_apply(struct debezium *d, struct event *e);
 void empty_apply(struct debezium *d, struct event *e);
 /* fills.c: columns that first appear with a default. */
 int column_add_filled(struct debezium *d, struct event *e, const struct source_field *field, struct span default_json);
+/* What the block gives older rows in the column, as JSON; empty: nothing, or nothing that it holds. */
+struct span column_default(struct debezium *d, struct event *e, const struct block *block, int column);
 /* In front of a record of e->table: what older rows have in columns that came with it. */
 void fills_put(struct debezium *d, struct event *e);
+/* comebacks.c: columns that blocks lack for a while. For each row, before its record. */
+void comebacks_follow(struct debezium *d, struct event *e, struct shape *shape);
+void presences_free(struct table *table);
 bool is_mysql(const struct event *e);
 /* schema_statement.c: MySQL's DDL, checked against tableChanges, to columns, names and to what becomes of older rows. */
 void ddl_apply(struct debezium *d, struct event *e, struct span ddl);

@@ -67,6 +67,18 @@ int column_add_filled(struct debezium *d, struct event *e, const struct source_f
 	return column;
 }
 
+struct span column_default(struct debezium *d, struct event *e, const struct block *block, int column)
+{
+	const struct block_row *row = e->is_flattened ? &block->flat : &block->row;
+	struct span name = e->table->columns[column].source_name;
+
+	for (size_t i = 0; i < row->count; i++) {
+		if (span_equal(row->fields[i].name, name))
+			return row->defaults[i].len ? default_read(d, e, column, &row->fields[i].type, row->defaults[i]) : NOTHING;
+	}
+	return NOTHING;
+}
+
 void fills_put(struct debezium *d, struct event *e)
 {
 	struct text *fills = e->table->fills;

@@ -252,7 +252,10 @@ bool event_write_row(struct debezium *d, struct event *e, uint32_t after, uint32
 		return false;
 	if (is_parked)
 		return true;
-	return row_shape(d, e, after, &d->rooms[0], &row) && write_mapped(d, e, &row, before);
+	if (!row_shape(d, e, after, &d->rooms[0], &row))
+		return false;
+	comebacks_follow(d, e, row.shape);
+	return write_mapped(d, e, &row, before);
 }
 
 /* Without key columns the deleted row must be there whole, or nothing tells which one it was. */

@@ -83,6 +83,7 @@ bool schema_change_apply(struct debezium *d, struct event *e)
 		return true;
 	fields_read(&d->source_order, source_fields, e->doc, e->top[FIELD_SOURCE].token, e->fields, e->batch->arena,
 	            &is_new);
+	d->has_ddl |= is_mysql(e);
 	e->is_snapshot = is_snapshot(e);
 	if (value_uint(&e->top[FIELD_TS_MS], &ms) == READ_OK && ms <= INT64_MAX)
 		e->timestamp_ms = (int64_t)ms;

@@ -80,6 +80,7 @@ void table_free(struct table *table)
 	text_free(table->guesses);
 	text_free(table->steps);
 	text_free(table->fills);
+	presences_free(table);
 	arena_free(table->arena);
 	free(table->columns);
 	free(table->more);

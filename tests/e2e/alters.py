@@ -28,7 +28,7 @@ def add(rng, history, table, free):
         return None
     name, kind = odd_names.column(rng, "c%d" % (100 + history.count), table.used), history.random_kind(rng)
     # Without a message of it only a schema block tells that a column was gone in between.
-    if table.dropped and history.has_returns and rng.random() < 0.5:
+    if table.dropped and history.has_returns and rng.random() < 0.8:
         name = rng.choice(list(table.dropped))
         kind = other_kind(rng, history, table.dropped[name])
     if not history.has_ddl:

@@ -29,7 +29,7 @@ class Case:
         self.mode = mode
         # A table whose first row in sight has the default already is not known to have been without: only in order.
         self.history = histories.History(rng, has_gone=mode == "merge" or not is_shuffled, has_defaults=not is_shuffled,
-                                          has_renames=mode == "merge" or not is_shuffled, only=os.environ.get("WEIR_CONNECTOR"))
+                                          has_renames=mode == "merge" or not is_shuffled, has_returns=not kills, only=os.environ.get("WEIR_CONNECTOR"))
         if mode == "upsert":  # without a changelog there is nothing to hold rows that cannot be told apart
             self.history.changes = [c for c in self.history.changes if c["key"]]
         self.changes = self.history.changes
@@ -37,6 +37,8 @@ class Case:
         self.kills = ["%s:%d" % (rng.choice(crash_points()), rng.choice((1, 1, 2, 3))) for _ in range(kills)]
         self.order = self.placed(rng, is_shuffled)
         self.cuts = sorted(rng.randrange(len(self.order) + 1) for _ in range(rng.choice((0, 0, 1, 3))))
+        if any(comebacks(self.changes, number) for number in range(len(self.history.tables))):
+            self.cuts = []  # that a column was gone is remembered as long as a run
 
     def placed(self, rng, is_shuffled):
         """(change, part) in the order of delivery, a fifth of them twice. Schema changes keep their place among the events of
@@ -181,6 +183,21 @@ def wrong_rows(case, home):
     return None
 
 
+def comebacks(changes, number):
+    """Columns that came back without a message of it -> does a row in between, and one behind, tell the reader?"""
+    found, gone = {}, {}
+    for c in [c for c in changes if c["table"] == number]:
+        how, column = (c["alter"]["how"], c["alter"].get("column")) if c["op"] == "alter" and not c["alter"].get("sql") else (None, None)
+        if how == "drop":
+            gone[column] = False
+        elif how == "add" and column in gone:
+            found[column] = found.get(column, True) and gone.pop(column)
+        elif c["row"]:
+            gone = dict.fromkeys(gone, True)
+            found = {name: is_told and "behind" or is_told for name, is_told in found.items()}
+    return found
+
+
 def wrong_table(case, home, number, rows, changes):
     table = Stored(case, number)
     if case.history.is_document:
@@ -197,6 +214,9 @@ def wrong_table(case, home, number, rows, changes):
     got = {tuple(row[names.index(c)] for c in table.key): dict(zip(names, row)) for row in found}
     if len(got) != len(found) or set(got) != set(want):
         return "keys expected %r, found %r" % (sorted(want, key=repr), sorted(found, key=repr))
+    for c, told in comebacks(case.changes, number).items():
+        if c in names and told != "behind":
+            names.remove(c)
     # A default that only a block tells, and no row with that block came.
     for c in [c for c in case.history.tables[number].defaults if c in columns and not any(c in (change["row"] or {}) for change in changes)]:
         names.remove(c)
