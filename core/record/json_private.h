@@ -67,8 +67,8 @@ JSON_ALWAYS_INLINE bool json_is_letter_escape(char c)
 /* So many decimal digits fit 64 bits, signed too, whatever they are. */
 #define JSON_DIGITS_SURE 18
 
-/* Eight digits that were checked, less '0' each; the first is the lowest byte. */
-JSON_ALWAYS_INLINE uint64_t json_load_digits(const char *at)
+/* Eight bytes, the first of them the lowest. */
+JSON_ALWAYS_INLINE uint64_t json_load_bytes(const char *at)
 {
 	uint64_t v;
 
@@ -76,7 +76,13 @@ JSON_ALWAYS_INLINE uint64_t json_load_digits(const char *at)
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 	v = __builtin_bswap64(v);
 #endif
-	return v - UINT64_C(0x3030303030303030);
+	return v;
+}
+
+/* Eight digits that were checked, less '0' each. */
+JSON_ALWAYS_INLINE uint64_t json_load_digits(const char *at)
+{
+	return json_load_bytes(at) - UINT64_C(0x3030303030303030);
 }
 
 /* Their number. */
@@ -167,17 +173,6 @@ JSON_ALWAYS_INLINE unsigned json_mask_first(json_mask mask)
 	return (unsigned)__builtin_ctzll(mask) / 8;
 }
 
-JSON_ALWAYS_INLINE uint64_t json_block(const char *at)
-{
-	uint64_t block;
-
-	memcpy(&block, at, sizeof(block));
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	block = __builtin_bswap64(block);
-#endif
-	return block;
-}
-
 /* A borrow can mark a byte above a true one, never below it. */
 JSON_ALWAYS_INLINE uint64_t json_block_below(uint64_t block, unsigned char limit)
 {
@@ -186,7 +181,7 @@ JSON_ALWAYS_INLINE uint64_t json_block_below(uint64_t block, unsigned char limit
 
 JSON_ALWAYS_INLINE json_mask json_block_special(const char *at)
 {
-	uint64_t block = json_block(at);
+	uint64_t block = json_load_bytes(at);
 	uint64_t quote = json_block_below(block ^ JSON_EACH('"'), 1);
 	uint64_t slash = json_block_below(block ^ JSON_EACH('\\'), 1);
 
@@ -195,7 +190,7 @@ JSON_ALWAYS_INLINE json_mask json_block_special(const char *at)
 
 JSON_ALWAYS_INLINE json_mask json_block_no_digit(const char *at)
 {
-	uint64_t value = json_block(at) ^ JSON_EACH('0');
+	uint64_t value = json_load_bytes(at) ^ JSON_EACH('0');
 
 	return (((value & ~JSON_HIGH) + JSON_EACH(0x76)) | value) & JSON_HIGH;
 }

@@ -47,7 +47,16 @@ JSON_ALWAYS_INLINE const char *run_number(const char *at, const char *end, uint8
 	return ends_number(*behind) ? behind : NULL;
 }
 
-/* Text and escapes of one letter; a block and a byte are there. */
+/* From where a string is no longer simple. */
+static __attribute__((noinline)) const char *run_string_rest(const char *at, const char *end, uint8_t *flags)
+{
+	struct json_end ended = json_string_end(at, end);
+
+	*flags |= (uint8_t)ended.flags;
+	return ended.fault == JSON_FINE ? ended.at : NULL;
+}
+
+/* Text and escapes of one letter are read here; a block and a byte are there. */
 JSON_ALWAYS_INLINE const char *run_string(const char *at, const char *end, uint8_t *flags)
 {
 	do {
@@ -58,14 +67,14 @@ JSON_ALWAYS_INLINE const char *run_string(const char *at, const char *end, uint8
 			if (json_likely(*at == '"'))
 				return at;
 			if (*at != '\\' || !json_is_letter_escape(at[1]))
-				return NULL;
+				return run_string_rest(at, end, flags);
 			*flags = JSON_HAS_ESCAPES;
 			at += 2;
 		} else {
 			at += JSON_BLOCK;
 		}
 	} while (end - at > JSON_BLOCK);
-	return NULL;
+	return run_string_rest(at, end, flags);
 }
 
 JSON_ALWAYS_INLINE const char *run_word(const char *at, uint8_t *kind)
@@ -157,14 +166,14 @@ JSON_ALWAYS_INLINE bool run_may_open(const struct run *run, const struct step *s
 uint32_t json_trail_run(struct json_reader *reader, const struct step *steps, uint32_t node, struct json_doc *doc,
                         bool *is_inside)
 {
-	const char *const begin = reader->begin, *const end = reader->end, *const last = end - RUN_BYTES;
+	const char *const begin = reader->begin, *const end = reader->end;
 	uint32_t *place = doc->places + doc->place_count, *const place_end = place + run_most(reader, doc);
 	const struct step *step = &steps[node];
 	struct run run = {
 		reader->at, reader->tokens + reader->count, reader->count, reader->open, reader->depth, false,
 	};
 
-	if (end - begin < RUN_BYTES || place == place_end)
+	if (place == place_end)
 		return node;
 	if (*is_inside)
 		run_open(&run, begin);
@@ -174,7 +183,7 @@ uint32_t json_trail_run(struct json_reader *reader, const struct step *steps, ui
 		uint32_t name = (uint32_t)(run.at - begin) + next->name_at;
 		uint8_t flags = 0, quote = 0;
 
-		if (start > last || next->opens != run.is_inside || !next->len || !run_matches(next, run.at))
+		if (end - run.at < next->len + RUN_BYTES || next->opens != run.is_inside || !next->len || !run_matches(next, run.at))
 			break;
 		run.t[1].unused = 0;
 		if (*start == '"') {

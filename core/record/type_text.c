@@ -24,6 +24,8 @@ struct span cell_plain(const struct cell *cell, struct arena *arena)
 /* Canonical text of a number, at `at`. */
 static char *int_text(const struct cell *cell, const struct bq_type *type, char *at)
 {
+	if (type->kind == BQ_INT64)
+		return int_print(cell->number, at);
 	if (type->kind == BQ_BOOL) {
 		memcpy(at, cell->number ? "true" : "false", 5);
 		return at + (cell->number ? 4 : 5);
@@ -129,6 +131,8 @@ static char *put_real(const struct cell *cell, char *at)
 
 static char *put_int(const struct cell *cell, const struct bq_type *type, char *at)
 {
+	if (type->kind == BQ_INT64)
+		return int_print(cell->number, at);
 	if (bq_value_group(type) != GROUP_TIME)
 		return int_text(cell, type, at);
 	*at++ = '"';

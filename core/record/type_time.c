@@ -38,10 +38,12 @@ struct civil civil_from_days(int64_t days)
 	return c;
 }
 
-static char *put_two(unsigned value, char *at)
+static inline char *put_two(unsigned value, char *at)
 {
-	at[0] = (char)('0' + value / 10);
-	at[1] = (char)('0' + value % 10);
+	unsigned tens = value * 103 >> 10; /* of numbers below 100 */
+
+	at[0] = (char)('0' + tens);
+	at[1] = (char)('0' + value - 10 * tens);
 	return at + 2;
 }
 

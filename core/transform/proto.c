@@ -21,12 +21,11 @@ enum changelog_field {
 	PROTO_UNAVAILABLE,
 };
 
-static char *bytes_write(char *at, enum changelog_field field, struct span bytes)
+static inline char *bytes_write(char *at, uint32_t field, struct span bytes)
 {
 	if (!bytes.len)
 		return at;
-	*at++ = (char)(field << 3 | WIRE_BYTES);
-	at = wire_varint(bytes.len, at);
+	at = wire_varint(bytes.len, wire_tag(field, WIRE_BYTES, at));
 	memcpy(at, bytes.at, bytes.len);
 	return at + bytes.len;
 }
@@ -43,6 +42,16 @@ static size_t row_room(const struct row *row)
 	return text + row->shape->count * CELL_PROTO_ROOM + 2 * WIRE_VARINT_ROOM;
 }
 
+/* Texts without escapes, and numbers that are written as they are; the rest is a call. */
+static inline char *cell_write(char *at, const struct cell *cell, const struct bq_type *type, uint32_t number)
+{
+	if (cell->kind == CELL_TEXT && cell->text.len && (cell->is_plain || !cell->is_escaped))
+		return bytes_write(at, number, cell->text);
+	if (cell->kind == CELL_INT && type->kind != BQ_TIME && type->kind != BQ_DATETIME)
+		return wire_varint((uint64_t)cell->number, wire_tag(number, WIRE_VARINT, at));
+	return cell_counts(cell) ? cell_proto(cell, type, number, at) : at;
+}
+
 /* The length goes in front when it is known. Room is left for one of two bytes, as most rows need. */
 static char *row_write(char *at, const struct row *row)
 {
@@ -51,8 +60,8 @@ static char *row_write(char *at, const struct row *row)
 	for (size_t i = 0; i < row->shape->count; i++) {
 		int32_t column = row->shape->members[i].column;
 
-		if (cell_counts(&row->cells[i]))
-			end = cell_proto(&row->cells[i], &row->table->columns[column].type, (uint32_t)column + 1, end);
+		if (column >= 0)
+			end = cell_write(end, &row->cells[i], &row->table->columns[column].type, (uint32_t)column + 1);
 	}
 	size_t len = (size_t)(end - body), need = (size_t)(wire_varint(len, length) - length);
 

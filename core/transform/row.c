@@ -4,6 +4,8 @@
  */
 #include "transform/debezium_private.h"
 
+#define JSON_ROOM_UNASKED (64u << 10) /* far below a block of the arena */
+
 static bool shape_match(const struct shape *shape, const struct json_doc *doc, uint32_t object, uint32_t *tokens)
 {
 	uint32_t end = doc->tokens[object].next;
@@ -193,15 +195,42 @@ bool row_convert(struct debezium *d, struct event *e, struct row *row)
 	return true;
 }
 
-struct span row_json(struct event *e, const struct row *row)
+/* Room for the row's text. Small rows are not asked cell by cell: what they do not need is given back at once. */
+static size_t row_json_room(const struct row *row)
 {
 	const struct shape *shape = row->shape;
-	size_t room = shape->names_room + 3;
+	size_t most = row->text_bytes * 6 + shape->names_room + 3 + shape->count * CELL_JSON_ROOM, room;
 
+	if (most <= JSON_ROOM_UNASKED)
+		return most;
+	room = shape->names_room + 3;
 	for (size_t i = 0; i < shape->count; i++) {
 		if (row->cells[i].kind != CELL_ABSENT)
 			room += row->cells[i].kind == CELL_UNAVAILABLE ? 4 : cell_json_room(&row->cells[i]);
 	}
+	return room;
+}
+
+/* Most texts are still as JSON writes them; the rest is a call. */
+static inline char *cell_json_write(const struct cell *cell, const struct bq_type *type, char *at)
+{
+	if (cell->kind == CELL_NULL || cell->kind == CELL_UNAVAILABLE) {
+		memcpy(at, "null", 4);
+		return at + 4;
+	}
+	if (cell->kind != CELL_TEXT || !cell->is_escaped || !cell->text.len)
+		return cell_json(cell, type, at);
+	*at++ = '"';
+	memcpy(at, cell->text.at, cell->text.len);
+	at += cell->text.len;
+	*at++ = '"';
+	return at;
+}
+
+struct span row_json(struct event *e, const struct row *row)
+{
+	const struct shape *shape = row->shape;
+	size_t room = row_json_room(row);
 	char *start = arena_bytes(e->batch->arena, room), *at = start;
 
 	*at++ = '{';
@@ -215,13 +244,7 @@ struct span row_json(struct event *e, const struct row *row)
 		if (at != start + 1)
 			*at++ = ',';
 		memcpy(at, quoted.at, quoted.len);
-		at += quoted.len;
-		if (cell->kind == CELL_UNAVAILABLE || cell->kind == CELL_NULL) {
-			memcpy(at, "null", 4);
-			at += 4;
-		} else {
-			at = cell_json(cell, &row->table->columns[shape->members[i].column].type, at);
-		}
+		at = cell_json_write(cell, &row->table->columns[shape->members[i].column].type, at + quoted.len);
 	}
 	*at++ = '}';
 	arena_shrink(e->batch->arena, start, room, (size_t)(at - start));
