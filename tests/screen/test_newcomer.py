@@ -300,6 +300,8 @@ def test_the_palette_has_what_was_typed_last_and_finds_by_any_word():
         t.type("letter discard")
         press_each(t, "Tab")
         assert last(t).startswith(":dlq discard"), last(t)
-        assert shown(t, "dlq discard [--group"), t.picture().lines  # and goes on as a line
+        t.type(" ")
+        t.sync()
+        assert shown(t, "dlq discard [--group"), t.picture().lines  # it goes on as a line
         press_each(t, "Esc")
         assert home.run("dlq", "list", "--state", "discarded", "--json").lines == []
