@@ -13,6 +13,8 @@
 
 /* Texts of the repeated option --param; returns how many (at most 256). Lent by the call. */
 size_t call_params(struct call *call, const char *out[256]);
+/* Notes of the names in columnTypes that fit no column of the job's tables. */
+void column_names_tell(struct call *call, const struct job_options *options);
 /* A job as `job list` and `status` show it; new reference. */
 json_t *job_line(struct call *call, const struct job_options *options, bool with_options, struct error *err);
 

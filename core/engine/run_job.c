@@ -97,6 +97,8 @@ bool run_job_create(struct call *call, struct error *err)
 		return false;
 	journal_act_job(call, options->name);
 	is_fine = job_register(call->engine, options, call_flag(call, "replace"), err) && send_jobs(call, options->name, NULL, err);
+	if (is_fine)
+		column_names_tell(call, options);
 	job_options_free(options);
 	return is_fine;
 }
@@ -155,6 +157,7 @@ bool run_job_set(struct call *call, struct error *err)
 	if (is_fine) {
 		job_open_again(call->engine, options->name);
 		is_fine = send_jobs(call, options->name, call, err);
+		column_names_tell(call, options);
 	}
 	job_options_free(options);
 	return is_fine;

@@ -182,7 +182,17 @@ static bool ahead_has_table(struct call *call, const char *table, struct error *
 
 bool run_start(struct call *call, struct error *err)
 {
-	return act(call, ACT_START, RUN_ON, err);
+	struct job_options *options;
+	struct error ignored = { 0 };
+	const char *name = call_text_or(call, "job", "");
+
+	if (!act(call, ACT_START, RUN_ON, err))
+		return false;
+	options = job_load_named(call->engine->home, name, &ignored);
+	if (options)
+		column_names_tell(call, options);
+	job_options_free(options);
+	return true;
 }
 
 bool run_pause(struct call *call, struct error *err)

@@ -131,6 +131,17 @@ struct option {
 	size_t at;                 /* offset in struct job_options, or SIZE_MAX: only kept in `parameters` */
 };
 
+/* A column that is known: its table as the source or a file names it ("orders" or more), and its own name. */
+struct known_column {
+	const char *table, *column;
+};
+/* False: what columnTypes names is none of them, and the sentence says so, with the nearest name. */
+bool column_override_known(const struct column_override *override, const struct known_column *known, size_t count,
+                           struct text *out_sentence);
+/* Tells of each name in columnTypes that sourceSchema does not have; of none where there is no such file. */
+void job_options_column_names(const struct job_options *options, void (*on_unknown)(void *context, const char *sentence),
+                              void *context);
+
 extern const struct option job_option_table[];
 extern const size_t job_option_count;
 const struct option *option_find(const char *name); /* NULL: no such parameter */

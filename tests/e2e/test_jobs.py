@@ -341,3 +341,26 @@ def test_a_merge_waits_for_another_and_says_so():
         out, err = p.communicate(timeout=60)
         assert p.returncode == 0, (out, err)
         home.verify()
+
+
+def test_column_types_that_name_nothing_are_told_with_the_nearest_name():
+    """`shop.orders.total` is weir's own name of the table, not the source's: it changed nothing, and nobody said so."""
+    with weir.Home() as home:
+        schema = home.write("schema.json", json.dumps({"orders": {"primary_key": ["id"], "columns": {"id": {"bigquery": "INT64"}, "total": {"bigquery": "NUMERIC"}}}}))
+        feed = home.write("feed", weir.feed([weir.event({"id": 1, "total": "1.5"}, table="orders", lsn=1)], weir.id_key))
+        file = home.job(feed, sourceSchema=schema, columnTypes={"orders.totl": "STRING", "orders.total": "STRING", "public.orders.id": "INT64"})
+        said = "columnTypes: 'orders.totl' is no column that is known yet; did you mean 'orders.total'?"
+        r = home.run("check", file, "--json")
+        assert r.code == 0 and [(l["level"], l["message"]) for l in r.lines] == [("warning", said), ("ok", "the job can start")], r
+        r = home.run("job", "create", file)  # nothing has come yet: the file of columns is all that is known
+        assert r.code == 0 and r.err.decode().count("columnTypes") == 1 and said in r.err.decode(), r
+        assert home.run("run", "shop", "--until-idle").code == 0
+        for name, near in (("shop.orders.total", "orders.total"), ("public.orders.totals", "orders.total"), ("ordres.total", "orders.total"), ("x.y", None)):
+            r = home.run("job", "set", "shop", "columnTypes=" + json.dumps({name: "STRING"}))
+            assert r.code == 0, r
+            assert "'%s' is no column that is known yet%s" % (name, "; did you mean '%s'?" % near if near else "") in r.err.decode(), r
+        r = home.run("start", "shop")
+        assert r.code == 0 and b"'x.y' is no column that is known yet" in r.err, r
+        for name in ("orders.total", "public.orders.total", "shop.public.orders.TOTAL"):
+            r = home.run("job", "set", "shop", "columnTypes=" + json.dumps({name: "STRING"}))
+            assert r.code == 0 and b"columnTypes:" not in r.err, (name, r)

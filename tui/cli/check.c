@@ -72,6 +72,20 @@ static void print_level(const char *level, const struct error *err, const char *
 	}
 }
 
+struct checked {
+	const char *path;
+	bool is_json;
+};
+
+static void print_warning(void *context, const char *sentence)
+{
+	const struct checked *checked = context;
+	struct error warning = { .code = "column_type_unused" };
+
+	snprintf(warning.message, sizeof(warning.message), "%s", sentence);
+	print_level("warning", &warning, checked->path, NULL, checked->is_json);
+}
+
 static int check_startable(const struct job_options *options, const char *path, bool is_json)
 {
 	struct error err = { 0 };
@@ -109,8 +123,12 @@ int cli_check(const struct home *home, const struct command_line *line)
 		print_level("fails", &err, word, NULL, line->is_json);
 	for (size_t i = 0; i < problems.count; i++)
 		print_problem(&problems.items[i], path, !is_of_params(&problems.items[i], params, count), line->is_json);
-	if (options)
+	if (options) {
+		struct checked checked = { path, line->is_json };
+
+		job_options_column_names(options, print_warning, &checked);
 		status = check_startable(options, path, line->is_json);
+	}
 	job_options_free(options);
 	option_problems_free(&problems);
 	free(path);
