@@ -162,7 +162,6 @@ static void nesting_has_an_end(void **state)
 	assert_false(is_whole(span_make(groups, 2 * (PROTO_DEPTH + 1))));
 
 	/* Messages in messages: the same limit, and the outermost learns of it. */
-	OWNED(text) t = text_new(1000);
 	struct proto_reader levels[PROTO_DEPTH + 2];
 	struct proto_field f = { .wire = WIRE_BYTES, .bytes = SPAN("\x0a\x00") };
 
