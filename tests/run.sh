@@ -43,13 +43,21 @@ build() {
 	make --no-print-directory -j2 VARIANT="$variant" DEVELOPER=1 "$@" && echo "1 passed, 0 failed"
 }
 
+# The test servers need Go and, once, its module proxy. Without them their tests are skipped aloud; with CI=true that is a failure.
+servers() {
+	make --no-print-directory build/emulators && echo "1 passed, 0 failed" && return
+	[ "${CI:-}" = true ] && return 1
+	echo "skip servers: build/emulators cannot be built here, see above"
+	echo "0 passed, 0 failed, 1 skipped"
+}
+
 part lint-includes 10 tests/lint/includes.sh
 part lint-words 10 tests/lint/words.sh
 part lint-readme 10 tests/lint/readme.sh
 part lint-reasons 10 tests/lint/reasons.sh
 part lint-screens 10 tests/lint/screens.py
-part build 90 build plain programs unit screen build/test-crash
-part servers 150 build plain google
+part build 90 build plain programs unit screen build/tests/google/drive build/test-crash
+part servers 150 servers
 part unit 60 tests/unit.sh build
 part e2e 90 env WEIR_BUILD=build python3 tests/e2e/run.py
 part screens 180 env WEIR_BUILD=build python3 tests/screen/run.py
@@ -62,11 +70,11 @@ part descriptors 30 env WEIR_BUILD=build/crash python3 tests/soak/descriptors.py
 part day 30 env WEIR_BUILD=build/crash python3 tests/soak/day.py --seconds 15
 part growth 15 env WEIR_BUILD=build/crash python3 tests/soak/growth.py --starts 100 --messages 400000
 part tries 30 env WEIR_BUILD=build/crash WEIR_TRIES=${WEIR_TRIES:-100} python3 tests/e2e/run.py test_tries.py
-part build-asan 90 build asan programs unit screen google
+part build-asan 90 build asan programs unit screen build/asan/tests/google/drive
 part unit-asan 60 tests/unit.sh build/asan
 part e2e-asan 150 env WEIR_BUILD=build/asan python3 tests/e2e/run.py
 part monkey 120 env WEIR_MONKEY=${WEIR_MONKEY:-$WEIR_SEEDS} WEIR_BUILD=build/asan python3 tests/screen/run.py test_monkey.py
-part build-tsan 90 build tsan programs unit google
+part build-tsan 90 build tsan programs unit build/tsan/tests/google/drive
 part unit-tsan 60 tests/unit.sh build/tsan pipeline
 part e2e-tsan 120 env WEIR_BUILD=build/tsan python3 tests/e2e/run.py test_streams.py test_jobs.py test_socket.py test_records.py test_google.py test_google_rest.py
 part build-clang 60 build clang programs unit

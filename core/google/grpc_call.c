@@ -61,7 +61,7 @@ struct grpc_call *grpc_start(struct grpc_client *client, const struct grpc_reque
 	if (call->deadline_at_ms && (!client->next_deadline_ms || call->deadline_at_ms < client->next_deadline_ms))
 		client->next_deadline_ms = call->deadline_at_ms;
 	client_kick_locked(call);
-	pthread_mutex_unlock(&client->lock);
+	client_unlock(client);
 	return call;
 }
 
@@ -106,8 +106,11 @@ void call_free_locked(struct grpc_call *call)
 
 void call_changed_locked(struct grpc_call *call)
 {
-	if (call->waiters)
-		pthread_cond_broadcast(&call->changed);
+	if (call->waiters && !call->is_changed) {
+		call->is_changed = true;
+		call->next_changed = call->client->changed;
+		call->client->changed = call;
+	}
 	if (call->on_ready && !call->is_abandoned)
 		call->on_ready(call->context);
 }
@@ -159,7 +162,7 @@ void grpc_call_free(struct grpc_call *call)
 		call_free_locked(call);
 	else
 		client_kick_locked(call);
-	pthread_mutex_unlock(&client->lock);
+	client_unlock(client);
 }
 
 void grpc_call_freep(struct grpc_call **call)
@@ -172,7 +175,7 @@ void grpc_cancel(struct grpc_call *call)
 	pthread_mutex_lock(&call->client->lock);
 	call->is_cancelled = true;
 	client_kick_locked(call);
-	pthread_mutex_unlock(&call->client->lock);
+	client_unlock(call->client);
 }
 
 static struct timespec moment(int64_t mono_ms)
@@ -248,7 +251,7 @@ enum grpc_outcome grpc_send(struct grpc_call *call, struct span bytes, bool is_l
 		append_out(call, message, is_last);
 		message = NULL;
 	}
-	pthread_mutex_unlock(&call->client->lock);
+	client_unlock(call->client);
 	grpc_message_free(message);
 	return outcome;
 }
@@ -258,7 +261,7 @@ void grpc_finish(struct grpc_call *call)
 	pthread_mutex_lock(&call->client->lock);
 	if (!call->has_ended)
 		append_out(call, NULL, true);
-	pthread_mutex_unlock(&call->client->lock);
+	client_unlock(call->client);
 }
 
 /* The thread is woken only when there is so much room again that the server's window may run short. */
@@ -296,7 +299,7 @@ enum grpc_outcome grpc_receive(struct grpc_call *call, struct grpc_message **out
 	} else if (call->has_ended) {
 		outcome = GRPC_ENDED;
 	}
-	pthread_mutex_unlock(&call->client->lock);
+	client_unlock(call->client);
 	if (outcome == GRPC_DONE)
 		*out = message;
 	return outcome;

@@ -22,6 +22,18 @@
 
 #define OR(value, fallback) ((value) ? (value) : (fallback))
 
+void client_unlock(struct grpc_client *client)
+{
+	while (client->changed) {
+		struct grpc_call *call = client->changed;
+
+		client->changed = call->next_changed;
+		call->is_changed = false;
+		pthread_cond_broadcast(&call->changed);
+	}
+	pthread_mutex_unlock(&client->lock);
+}
+
 void client_wake_locked(struct grpc_client *client)
 {
 	uint64_t one = 1;
@@ -114,7 +126,7 @@ static bool round_of(struct grpc_client *client)
 
 	pthread_mutex_lock(&client->lock);
 	prepare_locked(client);
-	pthread_mutex_unlock(&client->lock);
+	client_unlock(client);
 	for (struct grpc_connection *c = client->connections; c; c = c->next)
 		connection_write(c);
 	pthread_mutex_lock(&client->lock);
@@ -122,13 +134,13 @@ static bool round_of(struct grpc_client *client)
 	wait_ms = sleep_ms_locked(client, clock_mono_ms());
 	is_closing = client->is_closing;
 	client->is_asleep = wait_ms > 0;
-	pthread_mutex_unlock(&client->lock);
+	client_unlock(client);
 	if (is_closing)
 		return false;
 	count = epoll_wait(client->epoll, events, EVENTS, wait_ms);
 	pthread_mutex_lock(&client->lock);
 	client->is_asleep = false;
-	pthread_mutex_unlock(&client->lock);
+	client_unlock(client);
 	for (int i = 0; i < count; i++) {
 		if (events[i].data.ptr == client)
 			drain_wake(client);
@@ -153,7 +165,7 @@ static void *thread_main(void *argument)
 	for (struct grpc_connection *c = client->connections; c; c = c->next)
 		connection_lost_locked(c, "lost", "the client was closed");
 	bury_locked(client);
-	pthread_mutex_unlock(&client->lock);
+	client_unlock(client);
 	return NULL;
 }
 
@@ -243,7 +255,7 @@ void grpc_close(struct grpc_client *client)
 	pthread_mutex_lock(&client->lock);
 	client->is_closing = true;
 	client_wake_locked(client);
-	pthread_mutex_unlock(&client->lock);
+	client_unlock(client);
 	pthread_join(client->thread, NULL);
 	calls_kicked_locked(client);
 	assert(!client->waiting.first && !client->placed.first);
@@ -260,6 +272,6 @@ struct grpc_counts grpc_counts(struct grpc_client *client)
 	for (struct grpc_connection *c = client->connections; c; c = c->next)
 		counts.connections += connection_is_open(c);
 	counts.calls = client->call_count;
-	pthread_mutex_unlock(&client->lock);
+	client_unlock(client);
 	return counts;
 }

@@ -38,6 +38,8 @@ struct grpc_call {
 	bool is_kicked;                   /* the client's thread is to look at it */
 	pthread_cond_t changed;
 	unsigned waiters;
+	struct grpc_call *next_changed;
+	bool is_changed;                  /* whoever waits is told when the lock is given back */
 	void (*on_ready)(void *context);
 	void *context;
 
@@ -130,7 +132,7 @@ struct grpc_client {
 	bool is_closing, is_asleep;
 	struct call_list waiting;  /* without a stream */
 	struct call_list placed;
-	struct grpc_call *kicked;
+	struct grpc_call *kicked, *changed;
 	size_t call_count;
 	int64_t next_deadline_ms;  /* none is earlier; may be that of a call that has ended */
 	struct grpc_connection *connections;
@@ -142,6 +144,9 @@ struct grpc_client {
 };
 
 /* The thread and its lists (grpc_client.c). */
+/* Gives the lock back, and wakes those who wait for calls that have changed meanwhile: once, however many messages came,
+ * and not before they can have the lock. */
+void client_unlock(struct grpc_client *client);
 void client_wake_locked(struct grpc_client *client);
 void client_kick_locked(struct grpc_call *call);
 void client_expire_locked(struct grpc_client *client, int64_t now_ms);
@@ -177,9 +182,16 @@ void in_return(struct grpc_call *call);
 nghttp2_session *session_new(struct grpc_connection *connection);
 bool session_submit(struct grpc_connection *connection, struct grpc_call *call, int64_t now_ms);
 
-/* Connections (grpc_connection.c). */
+/* Headers and trailers (grpc_headers.c). */
+int headers_on_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name, size_t name_len,
+                      const uint8_t *value, size_t value_len, uint8_t flags, void *context);
+void headers_check(struct grpc_call *call); /* behind the first ones: ends a call that is none of gRPC */
+
+/* Connections (grpc_connection.c; bytes: grpc_bytes.c). */
 void connection_dial_locked(struct grpc_client *client, int64_t now_ms);
 void connection_event(struct grpc_connection *connection, uint32_t events);
+void connection_watch(struct grpc_connection *connection, bool wants_write); /* tells epoll */
+void connection_read(struct grpc_connection *connection);
 void connection_write(struct grpc_connection *connection);
 void connection_tick_locked(struct grpc_connection *connection, int64_t now_ms);
 int64_t connection_next_ms(const struct grpc_connection *connection);

@@ -18,7 +18,7 @@ struct grpc_result grpc_result(struct grpc_call *call)
 		.was_begun = call->was_begun,
 		.details = span_of(call->details ? call->details : ""),
 	};
-	pthread_mutex_unlock(&call->client->lock);
+	client_unlock(call->client);
 	return result;
 }
 

@@ -5,4 +5,4 @@ set -eu
 cd "$(dirname "$0")"
 go=$(./go.sh)
 "$go" version | grep -qE 'go1\.(2[6-9]|[3-9][0-9])' || export GOTOOLCHAIN=auto
-exec "$go" build -mod=readonly -trimpath -o "$1" .
+exec "$go" build -mod=readonly -buildvcs=false -trimpath -o "$1" .
