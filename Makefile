@@ -186,7 +186,13 @@ $(B)/tests/google/drive: $(GOOGLE_OBJECTS) $(B)/libcore.a
 build/emulators: $(wildcard tests/emulators/*.go tests/emulators/go.*)
 	@tests/emulators/build.sh $(abspath $@)
 
-google: $(B)/tests/google/drive build/emulators ## the test servers over Google's own library (Go), and what drives core/google against them
+# A server in C, where the Go ones would be what is measured.
+FAST_OBJECTS := $(patsubst %.c,$(B)/o/%.o,$(wildcard tests/emulators/fast/*.c))
+$(B)/tests/emulators/fast_echo: $(FAST_OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(shell pkg-config --libs libnghttp2)
+
+google: $(B)/tests/google/drive $(B)/tests/emulators/fast_echo build/emulators ## the test servers over Google's own library (Go), and what drives core/google against them
 
 # Targets of the console's parts.
 FUZZ_OF_TUI := $(patsubst %,$(B)/fuzz_%,keys key_file theme line filter cells)

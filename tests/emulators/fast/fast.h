@@ -1,0 +1,30 @@
+/*
+ * A gRPC server in C for speed tests: h2c on this machine, one thread, nghttp2. It does what a service says and nothing
+ * else: no checks of metadata, no faults (those are the Go servers' trade). What is fast enough here is not in the way of
+ * what is measured.
+ */
+#ifndef WEIR_TESTS_FAST_H
+#define WEIR_TESTS_FAST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct fast_stream;
+
+struct fast_service {
+	const char *path;                 /* "/weir.test.Echo/Bidi"; NULL ends the table */
+	/* A whole message, lent. */
+	void (*on_message)(struct fast_stream *stream, const uint8_t *at, size_t len);
+	/* The client sends no more. */
+	void (*on_end)(struct fast_stream *stream);
+};
+
+/* Listens on 127.0.0.1, prints {"port":N} as a line and serves until standard input ends. The exit status. */
+int fast_serve(const struct fast_service *services);
+
+/* Sends a message, or ends the call with a status of gRPC. */
+void fast_send(struct fast_stream *stream, const uint8_t *at, size_t len);
+void fast_finish(struct fast_stream *stream, int status);
+
+#endif
