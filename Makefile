@@ -224,6 +224,7 @@ soak: test-deps ## every recorded stream (WEIR_DATA=FOLDER) in every way it may 
 	@WEIR_BUILD=build/crash python3 tests/soak/soak.py
 	@WEIR_BUILD=build/crash python3 tests/soak/disk.py
 	@WEIR_BUILD=build/crash python3 tests/soak/descriptors.py
+	@WEIR_BUILD=build/crash python3 tests/soak/damage.py
 	@WEIR_BUILD=build/crash python3 tests/soak/day.py
 	@WEIR_BUILD=build/crash python3 tests/soak/growth.py
 	@WEIR_BUILD=build/crash WEIR_AGAIN=all python3 tests/e2e/run.py test_again.py

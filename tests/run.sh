@@ -67,6 +67,7 @@ part property 60 env WEIR_BUILD=build/crash python3 tests/e2e/run.py -k property
 part soak 60 env WEIR_BUILD=build/crash python3 tests/soak/soak.py --sample 60
 part disk 30 env WEIR_BUILD=build/crash python3 tests/soak/disk.py --every 101
 part descriptors 30 env WEIR_BUILD=build/crash python3 tests/soak/descriptors.py --every 307
+part damage 15 env WEIR_BUILD=build/crash python3 tests/soak/damage.py --count 30
 part day 30 env WEIR_BUILD=build/crash python3 tests/soak/day.py --seconds 15
 part growth 15 env WEIR_BUILD=build/crash python3 tests/soak/growth.py --starts 100 --messages 400000
 part tries 30 env WEIR_BUILD=build/crash WEIR_TRIES=${WEIR_TRIES:-100} python3 tests/e2e/run.py test_tries.py

@@ -148,15 +148,24 @@ bool store_exec(struct store *store, const char *sql, struct error *err)
 	return true;
 }
 
+/* A file of ours has the tables and columns that its version says. */
+static bool misses_something(struct store *store)
+{
+	return (sqlite3_errcode(store->db) & 0xff) == SQLITE_ERROR &&
+	       strncmp(sqlite3_errmsg(store->db), "no such ", strlen("no such ")) == 0;
+}
+
 sqlite3_stmt *store_prepare(struct store *store, const char *sql, struct error *err)
 {
 	sqlite3_stmt *stmt = NULL;
 
-	if (sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &stmt, NULL) != SQLITE_OK) {
+	if (sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &stmt, NULL) == SQLITE_OK)
+		return stmt;
+	if (misses_something(store))
+		store_damaged(store, err, "%s, which '%.60s' needs", sqlite3_errmsg(store->db), sql);
+	else
 		store_fail(store, err, "preparing '%.60s'", sql);
-		return NULL;
-	}
-	return stmt;
+	return NULL;
 }
 
 /* A table that another connection makes has SQLite read the whole schema and prepare the statement anew, fifty times at
