@@ -109,6 +109,19 @@ static bool refuse_link(const char *path, const char *file, bool *out_exists, st
 	return true;
 }
 
+/* A file that was taken away without its log, or is not yet back: a new one would be filled with the old one's pages. */
+static bool refuse_left_log(const char *path, const char *real, const struct store_kind *kind, struct error *err)
+{
+	char log[PATH_MAX];
+	struct stat st;
+
+	snprintf(log, sizeof(log), "%s-wal", real);
+	if (lstat(log, &st) != 0 || st.st_size == 0)
+		return true;
+	return fail(err, ERROR_BUG, "ledger_mismatch", "the %s '%s' is missing, but its log '%s-wal' is there; put the file back, "
+	            "or move the log away too", kind->what, path, path);
+}
+
 /* A planted link beside the file would lead SQLite's own writes elsewhere. */
 static bool refuse_links(const char *path, const char *real, bool *out_exists, struct error *err)
 {
@@ -198,7 +211,7 @@ struct store *store_open(const char *path, enum store_mode mode, const struct st
 	if (real && refuse_links(path, real, &exists, err)) {
 		if (!exists && mode == STORE_READ)
 			fail(err, ERROR_CONFIG, "no_such_file", "there is no %s '%s'", kind->what, path);
-		else if (exists || store_create(path, real, kind, err))
+		else if (exists || (refuse_left_log(path, real, kind, err) && store_create(path, real, kind, err)))
 			store = store_open_existing(path, real, mode, kind, err);
 	}
 	free(real);

@@ -94,7 +94,8 @@ class Kept:
     def put_back(self):
         for path in companions(self.path):
             (shutil.rmtree if os.path.isdir(path) and not os.path.islink(path) else os.unlink)(path)
-        for name in os.listdir(self.folder):
+        # The file last: without its log it would be an older one.
+        for name in sorted(os.listdir(self.folder), reverse=True):
             shutil.move(os.path.join(self.folder, name), os.path.dirname(self.path))
 
 
@@ -162,8 +163,23 @@ def test_a_state_file_that_is_exchanged_and_comes_back():
             finishes(home)
 
 
-def unreadable(path):
-    os.chmod(path, 0)
+def test_a_file_without_its_log_is_not_made_anew():
+    """A new file would be filled with the pages of the old one's log."""
+    for number in range(3):
+        with weir.Home() as home:
+            home.replicate(home.write("feed", lines(0, FIRST)))
+            home.run("engine", "stop")
+            path = stores(home)[number]
+            shutil.copy(path, path + "-wal")
+            os.rename(path, home.file("kept"))
+            append(home)
+            r = home.run("run", "shop.json", "--until-idle", "--json")
+            assert r.code == 70 and r.error["code"] in ("state_damaged", "ledger_mismatch"), r
+            assert not os.path.exists(path)
+            os.unlink(path + "-wal")
+            os.rename(home.file("kept"), path)
+            assert home.run("run", "shop.json", "--until-idle", "--json").last["received"] == LAST
+            home.verify()
 
 
 def test_folders_and_files_that_may_not_be_used():
