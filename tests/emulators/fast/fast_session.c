@@ -9,18 +9,19 @@ void bytes_add(struct bytes *bytes, const void *at, size_t len)
 {
 	if (bytes->begin == bytes->end)
 		bytes->begin = bytes->end = 0;
-	if (bytes->room - bytes->end < len) {
+	if (bytes->room - bytes->end < len && bytes->begin) {
 		memmove(bytes->at, bytes->at + bytes->begin, bytes->end - bytes->begin);
 		bytes->end -= bytes->begin;
 		bytes->begin = 0;
 	}
-	if (bytes->room - bytes->end < len) {
+	if (bytes->room - bytes->end < len || !bytes->at) {
 		bytes->room = (bytes->end + len) * 2;
 		bytes->at = realloc(bytes->at, bytes->room);
 		if (!bytes->at)
 			abort();
 	}
-	memcpy(bytes->at + bytes->end, at, len);
+	if (len)
+		memcpy(bytes->at + bytes->end, at, len);
 	bytes->end += len;
 }
 
