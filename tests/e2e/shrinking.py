@@ -25,9 +25,9 @@ class Budget:
 
 def tried(case, budget):
     """Still wrong in the same way? A change that could not have happened without another is not tried."""
-    budget.left -= 1
     if budget.left <= 0 or not histories.is_valid(case.history, case.changes):
         return False
+    budget.left -= 1
     wrong = play(case)
     return wrong is not None and sort_of(wrong) == budget.sort
 
@@ -57,14 +57,15 @@ def own_lines(case):
 def fewer_changes(case, budget):
     size = max(1, len(case.changes) // 2)
     while size and budget.left > 0:
-        at = 0
+        at, before = 0, len(case.changes)
         while at < len(case.changes):
             other = case.smaller(changes=case.changes[:at] + case.changes[at + size :])
             if other.order and tried(other, budget):
                 case = other
             else:
                 at += size
-        size //= 2
+        # One that could not go before may go now.
+        size = size if size == 1 and len(case.changes) < before else size // 2
     return case
 
 

@@ -5,6 +5,8 @@ import json
 import os
 import random
 
+import histories
+import shrinking
 import weir
 from cases import Case, HAS_SWITCHES, play, struck
 from shrinking import report
@@ -45,6 +47,31 @@ def test_random_histories_killed():
     kills = check("histories_killed", lambda rng: Case(rng, rng.choice(("merge", "merge", "upsert")), rng.random() < 0.5, kills=rng.randrange(1, 4)))
     print("     %d kills" % kills)
     assert kills or COUNT < 10 or not HAS_SWITCHES
+
+
+def test_a_failure_is_made_small_and_says_how_it_is_repeated():
+    """An engine that loses the second delete of a table, and one that does something else wrong where there is no insert."""
+    def wrong(case):
+        deletes = [c["table"] for c in case.changes if c["op"] == "d"]
+        if not any(c["op"] == "c" for c in case.changes):
+            return "ledger: another failure"
+        return "t: keys expected [], found [1]" if any(deletes.count(t) > 1 for t in deletes) else None
+
+    seeds = [s for s in range(SEED, SEED + 200) if wrong(Case(random.Random(s), "merge", True, kills=2)) == "t: keys expected [], found [1]"][:5]
+    assert seeds
+    real, shrinking.play = shrinking.play, wrong
+    try:
+        for seed in seeds:
+            case = Case(random.Random(seed), "merge", True, kills=2)
+            small = shrinking.shrink(case, wrong(case))
+            ops = [c["op"] for c in small.changes]
+            assert wrong(small) == wrong(case) and not small.kills and not small.cuts and histories.is_valid(small.history, small.changes), ops
+            fewer = [small.smaller(changes=small.changes[:i] + small.changes[i + 1 :]) for i in range(len(ops))]
+            assert not [f for f in fewer if histories.is_valid(f.history, f.changes) and wrong(f) == wrong(case)], ops
+            told = report(case, "histories_killed", seed, wrong(case))
+            assert "again: " in told and "WEIR_SEED=%d WEIR_HISTORIES=1 " % seed in told and told.endswith("-k histories_killed") and "keys expected" in told, told
+    finally:
+        shrinking.play = real
 
 
 def test_a_truncate_before_any_row_hides_what_comes_late():
