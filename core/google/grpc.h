@@ -45,6 +45,7 @@ struct grpc_counts {
 };
 struct grpc_counts grpc_counts(struct grpc_client *client);
 
+#define GRPC_PAIRS_MAX 32
 struct grpc_pair {
 	const char *name; /* lower case; "-bin": the value is base64 */
 	const char *value;
@@ -53,7 +54,7 @@ struct grpc_pair {
 /* Zeros mean the defaults; all is copied, the metadata too. */
 struct grpc_request {
 	const char *path;               /* "/google.pubsub.v1.Publisher/Publish" */
-	const struct grpc_pair *metadata;
+	const struct grpc_pair *metadata; /* at most GRPC_PAIRS_MAX */
 	size_t metadata_count;
 	int64_t deadline_ms;            /* from now; 0: none */
 	size_t message_bytes;           /* 20 MiB: largest message that is received */

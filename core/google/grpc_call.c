@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -36,6 +37,7 @@ static struct grpc_call *call_new(struct grpc_client *client, const struct grpc_
 	struct grpc_call *call = memory_zalloc(sizeof(*call));
 	pthread_condattr_t monotonic;
 
+	assert(request->metadata_count <= GRPC_PAIRS_MAX);
 	call->client = client;
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

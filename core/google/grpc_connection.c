@@ -17,6 +17,7 @@
 
 
 #define TCP_SILENCE_MS 60000
+#define ADDRESS_MS 3000 /* for one of several addresses: a packet that is dropped on the way gets no answer at all */
 
 bool connection_is_open(const struct grpc_connection *connection)
 {
@@ -148,6 +149,7 @@ static bool connect_begin(struct grpc_connection *connection)
 	if (connect(connection->fd, a->ai_addr, a->ai_addrlen) != 0 && errno != EINPROGRESS)
 		return false;
 	connection->wants_write = true;
+	connection->next_address_ms = a->ai_next ? clock_mono_ms() + ADDRESS_MS : 0;
 	connection->state = CONNECTION_CONNECTING;
 	return epoll_ctl(connection->client->epoll, EPOLL_CTL_ADD, connection->fd, &event) == 0;
 }
@@ -267,6 +269,9 @@ int64_t connection_next_ms(const struct grpc_connection *connection)
 {
 	const struct grpc_setup *setup = &connection->client->setup;
 
+	if (connection->state == CONNECTION_CONNECTING && connection->next_address_ms &&
+	    connection->next_address_ms < connection->open_by_ms)
+		return connection->next_address_ms;
 	if (connection->state != CONNECTION_READY)
 		return connection->open_by_ms;
 	if (connection->ping_ms)
@@ -288,7 +293,11 @@ void connection_tick_locked(struct grpc_connection *connection, int64_t now_ms)
 	}
 	if (!connection_next_ms(connection) || now_ms < connection_next_ms(connection))
 		return;
-	if (connection->state != CONNECTION_READY) {
+	if (connection->state == CONNECTION_CONNECTING && now_ms < connection->open_by_ms) {
+		socket_close(connection);
+		connection->address = connection->address->ai_next;
+		connect_next(connection);
+	} else if (connection->state != CONNECTION_READY) {
 		connection_lost_locked(connection, "not_connected", "%s did not answer within %d ms", setup->endpoint.authority,
 		                       (int)setup->connect_ms);
 	} else if (connection->ping_ms) {

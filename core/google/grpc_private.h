@@ -117,6 +117,7 @@ struct grpc_connection {
 	size_t out_len, out_sent, out_room;
 	size_t active;             /* streams */
 	int64_t open_by_ms, heard_ms, ping_ms; /* ping_ms 0: none under way */
+	int64_t next_address_ms;   /* then the next address of the name is tried; 0: this is the last */
 	char goaway[TEXT_BYTES];   /* what the server said when it went */
 };
 

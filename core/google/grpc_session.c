@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #define FIXED_HEADERS 8
-#define PAIRS_MAX 32
 #define LATE_MS 50 /* a server's own timer may be that much ahead of ours */
 
 /* What a stream that was reset without trailers means (gRPC's PROTOCOL-HTTP2). */
@@ -244,7 +243,7 @@ static void timeout_text(int64_t ms, char *out, size_t room)
 bool session_submit(struct grpc_connection *connection, struct grpc_call *call, int64_t now_ms)
 {
 	const struct endpoint *endpoint = &connection->client->setup.endpoint;
-	nghttp2_nv headers[FIXED_HEADERS + PAIRS_MAX];
+	nghttp2_nv headers[FIXED_HEADERS + GRPC_PAIRS_MAX];
 	nghttp2_data_provider body = { .read_callback = out_read };
 	size_t count = 0;
 	char timeout[16];
@@ -261,7 +260,7 @@ bool session_submit(struct grpc_connection *connection, struct grpc_call *call, 
 		timeout_text(call->deadline_at_ms - now_ms, timeout, sizeof(timeout));
 		headers[count++] = header("grpc-timeout", timeout, 0);
 	}
-	for (size_t i = 0; i < call->pair_count && i < PAIRS_MAX; i++) {
+	for (size_t i = 0; i < call->pair_count; i++) {
 		/* A token is never kept in the tables that compress headers. */
 		bool is_secret = strcmp(call->pairs[i].name, "authorization") == 0;
 

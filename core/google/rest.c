@@ -93,6 +93,9 @@ static void tell(struct rest_call *call, int64_t wait_ms)
 {
 	const struct rest_setup *setup = &call->client->setup;
 	const char *begin = strstr(call->url, "://"), *host = begin ? begin + 3 : call->url;
+	const char *name = memrchr(host, '@', strcspn(host, "/?#"));
+
+	host = name ? name + 1 : host;
 	size_t host_len = strcspn(host, "/?#"), path_len = strcspn(host + host_len, "?#");
 	char host_text[REST_TEXT_BYTES], path_text[REST_TEXT_BYTES];
 	curl_off_t sent = 0, received = 0;

@@ -46,6 +46,9 @@ def test_the_log_sees_no_secret():
     assert len(said["log"]) == 1 and said["log"][0]["path"] == "/echo/p" and said["log"][0]["status"] == 200, said
     text = json.dumps(said["log"])
     assert "hidden" not in text and "ya29" not in text, text
+    at = emulators.servers()
+    said = emulators.run("rest", url="http://somebody:hidden-word@127.0.0.1:%d/echo" % at.ports["rest"])
+    assert said["fine"] and said["log"][0]["host"] == "127.0.0.1:%d" % at.ports["rest"], said
     for fault in ("status/401/authError", "early-close", "garbage"):
         said = rest(fault + "?key=hidden-key", body="hidden-body", method="POST", authorization=SECRET, tries=2, repeat=1)
         text = json.dumps([said["log"], said["error_message"]])
