@@ -127,7 +127,7 @@ static void add_numbers(json_t *answer, const json_t *row)
 	}
 }
 
-static void add_steps(json_t *answer)
+static void add_steps(json_t *answer, const struct job_options *options)
 {
 	const json_t *letter = json_object_get(answer, "first");
 	struct why_subject of = {
@@ -136,6 +136,9 @@ static void add_steps(json_t *answer)
 		.code = text_of(answer, "code"),
 		.group = json_integer_value(json_object_get(letter, "group")),
 		.is_paused = json_object_get(answer, "paused") != NULL,
+		.column = text_of(letter, "column"),
+		.types = json_object_get(options->parameters, "columnTypes"),
+		.has_own_name = json_object_get(options->parameters, "tableNamePattern") != NULL,
 	};
 
 	json_object_set_new(answer, "steps", why_steps(&of));
@@ -165,7 +168,7 @@ static json_t *explain_table(const struct engine *engine, struct job_files *file
 	json_object_set_new(answer, "before", json_array());
 	json_object_set(answer, "notes", json_object_get(row, "notes"));
 	add_numbers(answer, row);
-	add_steps(answer);
+	add_steps(answer, options);
 	json_decref(letter);
 	if (err->kind == ERROR_NONE && add_groups(answer, files, options, name, err))
 		return answer;

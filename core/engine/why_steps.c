@@ -2,9 +2,10 @@
 #include "engine/why_steps.h"
 #include "base/clean.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum subject { OF_GROUP, OF_TABLE, OF_CODE, OF_PARAMETER };
+enum subject { OF_GROUP, OF_TABLE, OF_CODE, OF_PARAMETER, OF_COLUMN };
 
 struct step {
 	const char *code;    /* of this reason only; NULL: of all */
@@ -17,6 +18,8 @@ struct step {
 /* In the order in which a careful person tries them. */
 static const struct step of_letters[] = {
 	{ "unknown_column", "job set", OF_PARAMETER, "let new columns in, then replay", false },
+	{ "type_mismatch", "job set", OF_COLUMN, "let the column hold any text", false },
+	{ "decimal_out_of_range", "job set", OF_COLUMN, "let the column hold any number", false },
 	{ NULL, "dlq replay", OF_GROUP, "write them again, once mended", false },
 	{ NULL, "dlq list", OF_GROUP, "look at each of them", false },
 	{ NULL, "pause", OF_TABLE, "stop it growing, park the rest", false },
@@ -31,6 +34,24 @@ static const struct step of_others[] = {
 	{ "replica_lost", "merge", OF_TABLE, "make the replica again", false },
 	{ NULL, "explain", OF_CODE, "what the code means", false },
 };
+
+/* What was set of other columns stays: the parameter is set as a whole. */
+static void types_add(const struct why_subject *of, struct text *out)
+{
+	const char *dot = strchr(of->table, '.');
+	json_t *types = json_is_object(of->types) ? json_copy((json_t *)of->types) : json_object();
+	OWNED(text) name = text_new(2048);
+	OWNED(text) word = text_new(16384);
+	char *text;
+
+	text_add_format(name, "%s.%s", dot ? dot + 1 : of->table, of->column);
+	json_object_set_new(types, name->at, json_string("STRING"));
+	text = json_dumps(types, JSON_COMPACT);
+	text_add_format(word, "columnTypes=%s", text ? text : "");
+	shell_quote(out, text_span(word));
+	free(text);
+	json_decref(types);
+}
 
 /* Names are data: quoted, so that the line can be typed as it is. */
 static void command_add(const struct step *step, const struct why_subject *of, struct text *out)
@@ -51,6 +72,11 @@ static void command_add(const struct step *step, const struct why_subject *of, s
 		shell_quote(out, span_of(of->job));
 		text_add(out, " schemaChanges=add");
 		return;
+	case OF_COLUMN:
+		shell_quote(out, span_of(of->job));
+		text_add_char(out, ' ');
+		types_add(of, out);
+		return;
 	case OF_CODE: text_add(out, of->code); return;
 	}
 }
@@ -61,6 +87,8 @@ static bool is_meant(const struct step *step, const struct why_subject *of)
 		return false;
 	if (step->subject == OF_TABLE && strcmp(of->table, "-") == 0)
 		return false; /* what belongs to no table cannot be paused */
+	if (step->subject == OF_COLUMN && (!*of->column || of->has_own_name || strcmp(of->table, "-") == 0))
+		return false;
 	return !(of->is_paused && strcmp(step->verb, "pause") == 0);
 }
 

@@ -10,6 +10,9 @@ struct why_subject {
 	const char *job, *table; /* "DATASET.TABLE", or "-" */
 	const char *code;        /* "" when nothing is wrong */
 	int64_t group;           /* of letters; 0: none */
+	const char *column;      /* as the source names it; "": none */
+	const json_t *types;     /* the job's columnTypes, which a step adds to; NULL: none */
+	bool has_own_name;       /* the table's name here is not the source's: no type can be said of it by this one */
 	bool is_paused;
 };
 

@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shlex
 import time
 
 import weir
@@ -249,3 +250,25 @@ def test_why_counts_as_tables_does_and_gives_steps_that_run():
         replay = next(command for command in steps if command.startswith("dlq replay"))
         assert home.run(*replay.split(), "--yes", "--why", "columns are taken now").code == 0
         assert home.run("why", "t", "--json").last["steps"] == [], home.run("why", "t", "--json")
+
+
+def test_the_first_step_of_a_wrong_value_mends_it():
+    """Text in a number's column, a number that is too large: the step says the type, keeps those that were said, and a replay writes."""
+    with weir.Home() as home:
+        columns = {"id": {"bigquery": "INT64"}, "n": {"bigquery": "INT64"}, "d": {"bigquery": "NUMERIC"}, "kept": {"bigquery": "INT64"}}
+        schema = home.write("schema.json", json.dumps({t: {"primary_key": ["id"], "columns": columns} for t in ("a", "b")}))
+        good = {"id": 1, "n": 5, "d": "1.5", "kept": 7}
+        events = [weir.event(good, table="a", lsn=1), weir.event(good, table="b", lsn=2), weir.event({**good, "id": 2, "n": "n/a"}, table="a", lsn=3),
+                  weir.event({**good, "id": 2, "d": "9" * 45 + ".5"}, table="b", lsn=4)]
+        feed = home.write("feed", weir.feed(events, weir.id_key))
+        home.replicate(feed, expect=1, sourceSchema=schema, columnTypes={"a.kept": "STRING"})
+        for table in ("a", "b"):
+            steps = [step["command"] for step in home.run("why", table, "--json").last["steps"]]
+            assert steps[0].startswith("job set shop 'columnTypes={"), steps
+            for command in steps[:2]:
+                r = home.run(*shlex.split(command), *["--yes"] * command.startswith("dlq replay"))
+                assert r.code in (0, 1) and b"columnTypes:" not in r.err, (command, r)
+            assert home.run("why", table, "--json").last["state"] == "ok", home.run("why", table)
+        assert home.run("job", "show", "shop", "--json").last["parameters"]["columnTypes"] == {"a.kept": "STRING", "a.n": "STRING", "b.d": "STRING"}
+        assert home.sql("select n, kept from a order by id") == [("5", "7"), ("n/a", "7")]
+        assert home.sql("select d from b order by id") == [("1.5",), ("9" * 45 + ".5",)]
