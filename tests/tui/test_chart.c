@@ -163,6 +163,29 @@ static void pieces_move_once_a_piece(void **state)
 	assert_in_range(moved, 60 * 176 / 600, 60 * 176 / 600 + 1);
 }
 
+/* "61,.." is read as 61. What is no number, or a name, is left to be cut. */
+static void a_number_without_room_is_a_short_one(void **state)
+{
+	static const struct {
+		const char *text, *fitted;
+		int cols;
+	} rows[] = {
+		{ "9,999", "9,999", 5 },       { "61,204", "61k", 5 },      { "1,234,567", "1.2M", 8 },
+		{ "1,234,567", "1,234,567", 9 }, { "1234567", "1234567", 5 }, { "12 of 3,000", "12 of 3,000", 5 },
+		{ "9,999,999,999,999,999,999,999", "9,999,999,999,999,999,999,999", 5 },
+	};
+	struct text *out = text_new(100);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		text_clear(out);
+		text_add(out, rows[i].text);
+		number_fit(out, rows[i].cols);
+		assert_string_equal(out->at, rows[i].fitted);
+	}
+	text_free(out);
+}
+
 static void numbers_are_as_the_screens_write_them(void **state)
 {
 	static const struct {
@@ -249,6 +272,7 @@ int main(void)
 		cmocka_unit_test(the_scale_grows_at_once_and_shrinks_late),
 		cmocka_unit_test(pieces_are_means),
 		cmocka_unit_test(pieces_move_once_a_piece),
+		cmocka_unit_test(a_number_without_room_is_a_short_one),
 		cmocka_unit_test(numbers_are_as_the_screens_write_them),
 		cmocka_unit_test(whole_numbers_and_durations),
 		cmocka_unit_test(ages_fit_five_columns),

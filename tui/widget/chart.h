@@ -38,6 +38,8 @@ bool charts_sweep(void);
 void chart_draw(struct area area, const struct chart *chart);
 /* "4,566", "4.1 MB/s", "6.0k", "7m34s", "0.4s", "12 ms": as the screens write them. `out` gets text added. */
 void number_text(int64_t number, struct text *out);        /* thousands marks */
+/* "61,204" that has no room becomes "61k": half a number is another one. Other texts stay. */
+void number_fit(struct text *number, int cols);
 void number_short(double number, struct text *out);        /* at most five columns: 940, 6.0k, 1.2M */
 void bytes_rate_text(double bytes_a_second, struct text *out);
 void duration_text(int64_t ms, struct text *out);          /* 0.4s 4s 2m10s 7m34s 3h05m 4d */

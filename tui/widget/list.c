@@ -205,6 +205,8 @@ static void draw_row(struct list *list, const struct list_source *source, const 
 			continue;
 		text_clear(cell);
 		source->cell(source->context, row, i, cell);
+		if (source->columns[i].align > 0)
+			number_fit(cell, layout->width[i]);
 		draw_field(area, at, col, layout->width[i], source->columns[i].align, role, text_span(cell));
 		col += layout->width[i] + 1;
 	}

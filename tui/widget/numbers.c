@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 void number_text(int64_t number, struct text *out)
 {
@@ -45,6 +46,22 @@ void number_short(double number, struct text *out)
 	static const char *const units[] = { "", "k", "M", "G", "T", "P" };
 
 	scaled(number, units, sizeof(units) / sizeof(*units), out);
+}
+
+void number_fit(struct text *number, int cols)
+{
+	int64_t value = 0;
+
+	/* A number without marks is somebody's name: it is typed into commands. */
+	if ((int)number->len <= cols || !strchr(number->at, ',') || number->at[strspn(number->at, "0123456789,")])
+		return;
+	for (const char *at = number->at; *at; at++) {
+		if (*at != ',' && __builtin_mul_overflow(value, 10, &value))
+			return;
+		value += *at == ',' ? 0 : *at - '0';
+	}
+	text_clear(number);
+	number_short((double)value, number);
 }
 
 void bytes_rate_text(double bytes_a_second, struct text *out)
