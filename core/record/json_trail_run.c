@@ -166,15 +166,18 @@ JSON_ALWAYS_INLINE bool run_may_open(const struct run *run, const struct step *s
 uint32_t json_trail_run(struct json_reader *reader, const struct step *steps, uint32_t node, struct json_doc *doc,
                         bool *is_inside)
 {
+	const uint32_t most = run_most(reader, doc);
+
+	if (!most) /* so there may be no tokens at all */
+		return node;
+
 	const char *const begin = reader->begin, *const end = reader->end;
-	uint32_t *place = doc->places + doc->place_count, *const place_end = place + run_most(reader, doc);
+	uint32_t *place = doc->places + doc->place_count, *const place_end = place + most;
 	const struct step *step = &steps[node];
 	struct run run = {
 		reader->at, reader->tokens + reader->count, reader->count, reader->open, reader->depth, false,
 	};
 
-	if (place == place_end)
-		return node;
 	if (*is_inside)
 		run_open(&run, begin);
 	while (place < place_end) {
