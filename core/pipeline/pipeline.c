@@ -59,6 +59,7 @@ static bool has_aged(const struct batch *batch)
 bool pipeline_fill(struct pipeline *p, struct batch *batch, int64_t until_ms, struct error *err)
 {
 	progress_do(p->progress, THREAD_READER, ACTIVITY_READING, 0);
+	batch->has_more = true;
 	while (!pipeline_is_full(p, batch)) {
 		switch (p->source->ops->pull(p->source, batch, until_ms, err)) {
 		case PULLED_MESSAGE:
@@ -72,9 +73,11 @@ bool pipeline_fill(struct pipeline *p, struct batch *batch, int64_t until_ms, st
 			break;
 		case PULLED_END:
 			batch->is_last = true;
+			batch->has_more = false;
 			progress_idle(p->progress);
 			goto filled;
 		case PULLED_NOTHING:
+			batch->has_more = false;
 			progress_idle(p->progress);
 			goto filled;
 		case PULLED_FAILED:

@@ -49,7 +49,7 @@ void batch_reset(struct batch *batch)
 	batch->notes = NULL;
 	batch->end = (struct source_position){ .offset = 0 };
 	batch->opened_ms = 0;
-	batch->is_last = false;
+	batch->is_last = batch->has_more = false;
 	batch->replay = 0;
 	batch->ends_replay = batch->has_rows_committed = false;
 }

@@ -141,6 +141,7 @@ struct batch {
 	int64_t opened_ms;
 	uint64_t fill;                /* which filling of the source this is, from 1; 0: not from the source */
 	bool is_last;                 /* the source has no more */
+	bool has_more;                /* the source had more to give when the batch was full */
 	bool is_committed;            /* set by the writer: its source may be told when the batch comes back */
 	int64_t replay;               /* the run whose letters it holds; 0: it is of the job's source */
 	bool ends_replay;             /* the run's last batch, maybe without a message */

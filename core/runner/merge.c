@@ -1,8 +1,9 @@
 /*
  * The merger's thread: it sleeps until changes have waited updateFrequencySecs,
  * or 100,000 of them wait, or the job ends; then it merges until nothing waits.
- * While more come without a pause it then rests for half as long as it was at
- * work: a step writes nearly every page of a large table, however many changes it has.
+ * While the source is behind it lets more gather, up to a whole step: what can be
+ * seen is old anyway, and a step writes nearly every page of a large table, however
+ * many changes it has.
  */
 #include "base/clock.h"
 #include "base/hash.h"
@@ -14,9 +15,8 @@
 #include <stdlib.h>
 
 #define MERGE_CHANGES 100000
-#define REST_MS 3000    /* at most */
-#define FIRST_REST_MS 1000
-#define PAUSE_MS 100    /* nothing has come for so long: no more is waited for */
+#define GATHER_MS 10000      /* at most, or as long as the last merge took */
+#define GATHER_MOST_MS 60000
 #define REMEMBER_MS 5000 /* while it merges without a rest */
 
 struct merge_thread {
@@ -30,9 +30,9 @@ struct merge_thread {
 	int64_t remembered_ms; /* when the job's store was told last how far the replicas are; 0: never */
 	bool has_news;
 	uint64_t waiting;     /* changes committed since the last merge began */
-	int64_t due_ms;       /* when the oldest of them has waited long enough */
-	int64_t came_ms;      /* the newest of them */
-	int64_t rested_ms;    /* when it has let enough of them gather */
+	int64_t since_ms;     /* when the oldest of them came */
+	bool is_behind;       /* the source has more than was taken */
+	int64_t gather_ms;    /* how long more of them are waited for meanwhile */
 	bool has_begun;       /* the job is open */
 	bool is_resting;      /* it waits for work */
 	bool is_ending;
@@ -81,10 +81,11 @@ static bool wait_for_beginning(struct merge_thread *merge)
 /* When the next merge begins unless more changes come. */
 static int64_t next_merge_ms(const struct merge_thread *merge)
 {
-	int64_t paused_ms = merge->came_ms + PAUSE_MS;
-	int64_t rested_ms = paused_ms < merge->rested_ms ? paused_ms : merge->rested_ms;
+	int64_t patience_ms = merge->setup->options->update_frequency_secs * 1000;
+	int64_t asked_ms = merge->since_ms + (merge->waiting < MERGE_CHANGES ? patience_ms : 0);
+	int64_t gathered_ms = merge->since_ms + merge->gather_ms;
 
-	return merge->waiting < MERGE_CHANGES && merge->due_ms > rested_ms ? merge->due_ms : rested_ms;
+	return merge->is_behind && asked_ms < gathered_ms ? gathered_ms : asked_ms;
 }
 
 /* Waits for work. False: the job ends (after a last merge). */
@@ -159,12 +160,15 @@ static void remember(struct merge_thread *merge, struct merger *merger, bool is_
 	merge->remembered_ms = now_ms;
 }
 
-static void rest(struct merge_thread *merge, int64_t began_ms)
+static int64_t within(int64_t number, int64_t least, int64_t most)
 {
-	int64_t now_ms = clock_mono_ms(), rest_ms = (now_ms - began_ms) / 2;
+	return number < least ? least : number > most ? most : number;
+}
 
+static void gather_set(struct merge_thread *merge, int64_t took_ms)
+{
 	pthread_mutex_lock(&merge->lock);
-	merge->rested_ms = now_ms + (rest_ms < REST_MS ? rest_ms : REST_MS);
+	merge->gather_ms = within(took_ms, GATHER_MS, GATHER_MOST_MS);
 	pthread_mutex_unlock(&merge->lock);
 }
 
@@ -180,7 +184,7 @@ static bool merge_all(struct merge_thread *merge, struct merger *merger)
 	}
 	if (is_fine && !result.has_more)
 		progress_merged_all(merge->setup->progress, began_us);
-	rest(merge, began_ms);
+	gather_set(merge, clock_mono_ms() - began_ms);
 	remember(merge, merger, true);
 	return is_fine;
 }
@@ -298,10 +302,11 @@ struct merge_thread *merge_thread_start(const struct run_setup *setup, uint64_t 
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&merge->wake, &attributes);
 	pthread_condattr_destroy(&attributes);
-	/* What an earlier run left unmerged; what comes now may as well come with it. */
-	merge->waiting = 1;
-	merge->came_ms = clock_mono_ms();
-	merge->rested_ms = merge->came_ms + FIRST_REST_MS;
+	/* What an earlier run left unmerged. Until the source has been looked at, more may come. */
+	merge->waiting = MERGE_CHANGES;
+	merge->since_ms = clock_mono_ms();
+	merge->is_behind = true;
+	merge->gather_ms = GATHER_MS;
 	merge->has_thread = setup->options->replication_mode == REPLICATION_MERGE;
 	if (!merge->has_thread || run_make_thread(setup, &merge->thread, merge_main, merge, err))
 		return merge;
@@ -319,14 +324,20 @@ void merge_thread_begin(struct merge_thread *merge)
 
 void merge_thread_wake(struct merge_thread *merge, uint64_t new_changes)
 {
-	int64_t now_ms = clock_mono_ms();
-
 	pthread_mutex_lock(&merge->lock);
 	if (!merge->waiting)
-		merge->due_ms = now_ms + merge->setup->options->update_frequency_secs * 1000;
+		merge->since_ms = clock_mono_ms();
 	merge->waiting += new_changes;
-	merge->came_ms = now_ms;
 	pthread_cond_signal(&merge->wake);
+	pthread_mutex_unlock(&merge->lock);
+}
+
+void merge_thread_source(struct merge_thread *merge, bool has_more)
+{
+	pthread_mutex_lock(&merge->lock);
+	if (merge->is_behind != has_more)
+		pthread_cond_signal(&merge->wake);
+	merge->is_behind = has_more;
 	pthread_mutex_unlock(&merge->lock);
 }
 

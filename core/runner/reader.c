@@ -48,6 +48,16 @@ static void fill_with_patience(struct local *local, struct batch *batch, int64_t
 	local->reader_error = failure;
 }
 
+/* That the source has nothing more for now is told once what it gave is committed: the merge that follows then takes all.
+ * At its end there is a last merge anyway. Who reads slowly on purpose is never behind. */
+static void tell_merger(const struct local *local, const struct batch *batch)
+{
+	bool has_more = (batch->has_more && !local->setup->pace_messages_per_s) || batch->is_last;
+
+	if (batch->message_count || (!batch->is_last && mailbox_count(local->empty) == RUN_BATCHES - 1))
+		merge_thread_source(local->merge, has_more);
+}
+
 static void read_source(struct local *local, struct batch *batch, uint64_t *messages)
 {
 	int64_t until_ms = letters_wait_until_ms(local->letters, clock_mono_ms() + local->idle_wait_ms);
@@ -65,6 +75,7 @@ static void read_source(struct local *local, struct batch *batch, uint64_t *mess
 	local->idle_wait_ms = batch->message_count ? IDLE_WAIT_MS : longer_wait(local->idle_wait_ms, IDLE_WAIT_MOST_MS);
 	progress_taken(local->setup->progress, batch->message_count, body_bytes(batch));
 	local->source_has_ended = batch->is_last;
+	tell_merger(local, batch);
 }
 
 /* A replay that has begun is read to its end, also behind the last message. */

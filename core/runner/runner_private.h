@@ -97,6 +97,8 @@ struct merge_thread;
 struct merge_thread *merge_thread_start(const struct run_setup *setup, uint64_t *told_lost, struct error *err);
 void merge_thread_begin(struct merge_thread *merge);
 void merge_thread_wake(struct merge_thread *merge, uint64_t new_changes);
+/* Has the source more than was taken? Then a merge may wait for it. */
+void merge_thread_source(struct merge_thread *merge, bool has_more);
 /* All is merged that was committed, or nothing will be any more. */
 bool merge_thread_rests(struct merge_thread *merge);
 bool merge_thread_failed(struct merge_thread *merge, struct error *out_err);
