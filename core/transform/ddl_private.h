@@ -86,4 +86,8 @@ bool ddl_value_type(const struct ddl_column *column, struct arena *arena, struct
 int32_t ddl_size(const struct ddl_column *column, size_t i, int32_t otherwise);
 const char *ddl_implicit(const struct ddl_column *column);
 
+/* ddl_date.c: a literal of a date or time into the form of values, 2020-01-02T03:04:05. False: it is none. */
+bool ddl_read_date(struct span text, bool has_time, struct arena *arena, struct span *out);
+bool ddl_read_time(struct span text, struct arena *arena, struct span *out);
+
 #endif

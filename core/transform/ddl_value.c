@@ -123,8 +123,6 @@ static bool is_utf8(struct span text)
 
 static bool cell_of_literal(struct filling *f, struct span text)
 {
-	char *joined;
-
 	if (f->type.kind == BQ_BYTES)
 		return cell_of_bytes(f, text);
 	if (f->type.kind == BQ_BOOL)
@@ -135,14 +133,15 @@ static bool cell_of_literal(struct filling *f, struct span text)
 		f->cell = (struct cell){ .kind = CELL_TEXT, .text = text_trimmed(f->column, text) };
 		return true;
 	}
+	if (is_time(&f->type))
+		ddl_read_date(text, f->type.kind != BQ_DATE, f->arena, &text);
+	else if (f->type.kind == BQ_TIME)
+		ddl_read_time(text, f->arena, &text);
 	if (is_time(&f->type) && is_zero_date(text))
 		return cell_of_zero_date(f);
 	if (f->type.kind == BQ_TIMESTAMP) /* in the session's time zone, which nobody tells: UTC, as servers mostly have it */
 		text = span_of(arena_printf(f->arena, "%.*sZ", SPAN_ARG(text)));
-	joined = arena_string(f->arena, text);
-	if (is_time(&f->type) && text.len > 10 && joined[10] == ' ')
-		joined[10] = 'T';
-	return cell_of_text(f, span_make(joined, text.len));
+	return cell_of_text(f, text);
 }
 
 /* A number in x'0A' or b'101'. */

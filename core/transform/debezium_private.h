@@ -184,6 +184,7 @@ struct column_more {
 	bool is_encoded;
 	bool is_case_told;              /* that a second name is this column, but for its case */
 	struct span quoted;             /* "\"name\":" */
+	struct span first_default;      /* of the table's first row of this run, as JSON, until an older row lacks the column */
 };
 
 struct table {
@@ -213,6 +214,8 @@ struct table {
 	struct text *steps;             /* the same by columns, for the timeline: JSON without its brackets */
 	const struct position *step_at; /* of the schema change that steps are of, if it reaches rows; else NULL */
 	struct text *fills;             /* values of new columns for older rows, until a record of it is written */
+	struct text *first_fills;       /* the same of columns that the first row had, for rows below `first_at` */
+	struct position first_at;
 	bool is_quietly_changed;        /* something that no timeline needs */
 	struct text *guesses;           /* "a STRING, b INT64": columns whose types were guessed by this message */
 	size_t guess_count;
@@ -351,6 +354,10 @@ void empty_apply(struct debezium *d, struct event *e);
 int column_add_filled(struct debezium *d, struct event *e, const struct source_field *field, struct span default_json);
 /* What the block gives older rows in the column, as JSON; empty: nothing, or nothing that it holds. */
 struct span column_default(struct debezium *d, struct event *e, const struct block *block, int column);
+/* The table's first row has the column: rows below it that lack it have its default. */
+void column_first_default(struct debezium *d, struct event *e, int column, const struct source_type *from, struct span default_json);
+/* This row is older than the first, and of another shape: what it lacks has the default that the first told. */
+void first_fills_find(struct event *e);
 /* In front of a record of e->table: what older rows have in columns that came with it. */
 void fills_put(struct debezium *d, struct event *e);
 /* comebacks.c: columns that blocks lack for a while. For each row, before its record. */

@@ -29,7 +29,7 @@ static struct span default_read(struct debezium *d, struct event *e, int column,
 	return span_make(json, (size_t)(cell_json(&cell, type, json) - json));
 }
 
-static void step_filled(struct event *e, int column, const struct source_type *from, struct span json)
+static void step_filled(struct event *e, int column, const char *change, const struct position *at, struct span json)
 {
 	OWNED(text) did = text_new(4096);
 
@@ -37,10 +37,19 @@ static void step_filled(struct event *e, int column, const struct source_type *f
 	bq_type_print(did, &e->table->columns[column].type);
 	text_add(did, ", rows before it have ");
 	text_add_span(did, json.len > 80 ? span_make(json.at, 80) : json);
-	e->table->step_at = &e->position;
-	table_step(e->table, e->table->columns[column].name, arena_printf(e->batch->arena, "new, %s, with a default",
-	           source_type_name(from)), did->at);
+	e->table->step_at = at;
+	table_step(e->table, e->table->columns[column].name, change, did->at);
 	e->table->step_at = NULL;
+}
+
+static void fill_add(struct text **fills, struct span name, struct span json)
+{
+	if (!*fills)
+		*fills = text_new(1u << 20);
+	text_add(*fills, (*fills)->len ? "," : "");
+	json_quote(*fills, name);
+	text_add_char(*fills, ':');
+	text_add_span(*fills, json);
 }
 
 int column_add_filled(struct debezium *d, struct event *e, const struct source_field *field, struct span default_json)
@@ -55,15 +64,11 @@ int column_add_filled(struct debezium *d, struct event *e, const struct source_f
 	json = default_read(d, e, column, &field->type, default_json);
 	if (!json.len)
 		return column;
-	if (!table->fills)
-		table->fills = text_new(1u << 20);
-	text_add(table->fills, table->fills->len ? "," : "");
-	json_quote(table->fills, table->columns[column].name);
-	text_add_char(table->fills, ':');
-	text_add_span(table->fills, json);
+	fill_add(&table->fills, table->columns[column].name, json);
 	table->steps->len = steps;
 	table->steps->at[steps] = '\0';
-	step_filled(e, column, &field->type, json);
+	step_filled(e, column, arena_printf(e->batch->arena, "new, %s, with a default", source_type_name(&field->type)),
+	            &e->position, json);
 	return column;
 }
 
@@ -79,20 +84,60 @@ struct span column_default(struct debezium *d, struct event *e, const struct blo
 	return NOTHING;
 }
 
-void fills_put(struct debezium *d, struct event *e)
+void column_first_default(struct debezium *d, struct event *e, int column, const struct source_type *from, struct span default_json)
 {
-	struct text *fills = e->table->fills;
+	struct table *table = e->table;
+
+	table->first_at = e->position;
+	if (default_json.len)
+		table->more[column].first_default = arena_copy(table->arena, default_read(d, e, column, from, default_json));
+}
+
+static bool is_below(const struct position *a, const struct position *b)
+{
+	unsigned char one[POSITION_BYTES], other[POSITION_BYTES];
+
+	position_pack(a, one);
+	position_pack(b, other);
+	return memcmp(one, other, POSITION_BYTES) < 0;
+}
+
+void first_fills_find(struct event *e)
+{
+	struct table *table = e->table;
+
+	for (size_t i = 0; i < table->schema.count; i++) {
+		struct span json = table->more[i].first_default;
+
+		if (!json.len || !is_below(&e->position, &table->first_at) || block_field(e, table->columns[i].source_name))
+			continue;
+		table->more[i].first_default = NOTHING;
+		fill_add(&table->first_fills, table->columns[i].name, json);
+		step_filled(e, (int)i, "is new since the first row that came, with a default", &table->first_at, json);
+		table_change(table, "older rows lack column", table->columns[i].name);
+	}
+}
+
+/* What did not fit whole is no JSON any more. */
+static void fills_write(struct debezium *d, struct event *e, struct text *fills, const struct position *at)
+{
 	struct record *record;
 
 	if (!fills || !fills->len)
 		return;
-	/* What did not fit whole is no JSON any more. */
 	record = fills->is_full ? NULL : schema_record(d, e, OP_ALTER);
 	if (record) {
+		position_pack(at, record->position);
 		record->full_record = span_of(arena_printf(e->batch->arena, "{\"move\":{},\"set\":{},\"fill\":{%s}}", fills->at));
 		if (d->wants_proto)
 			record->proto = record_proto(e, record, NULL, NULL);
 	}
 	if (record || fills->is_full)
 		text_clear(fills);
+}
+
+void fills_put(struct debezium *d, struct event *e)
+{
+	fills_write(d, e, e->table->fills, &e->position);
+	fills_write(d, e, e->table->first_fills, &e->table->first_at);
 }

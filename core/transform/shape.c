@@ -65,12 +65,20 @@ static bool shape_take_block(struct debezium *d, struct event *e, bool is_first)
 		const struct source_field *field = &row->fields[i];
 		int column = column_find(e->table, field->name);
 
-		if (column >= 0)
+		if (column >= 0) {
 			column_adopt(d, e, column, &field->type);
-		else if (!is_skipped(e, field->name) && may_add(d, is_first) &&
-		         column_add_filled(d, e, field, is_first ? NOTHING : row->defaults[i]) < 0)
+			continue;
+		}
+		if (is_skipped(e, field->name) || !may_add(d, is_first))
+			continue;
+		column = column_add_filled(d, e, field, is_first ? NOTHING : row->defaults[i]);
+		if (column < 0)
 			return false;
+		if (is_first)
+			column_first_default(d, e, column, &field->type, row->defaults[i]);
 	}
+	if (row && !is_first)
+		first_fills_find(e);
 	return true;
 }
 

@@ -81,6 +81,7 @@ void table_free(struct table *table)
 	text_free(table->steps);
 	text_free(table->fills);
 	presences_free(table);
+	text_free(table->first_fills);
 	arena_free(table->arena);
 	free(table->columns);
 	free(table->more);

@@ -571,3 +571,29 @@ def test_without_schema_blocks_a_new_type_is_said_to_be_unsure():
         replicate(home, log.text())
         assert [step_of(home, c)[2] for c in "nsd"] == ["nothing yet, its values tell", "nothing yet, its values tell",
                                                         "rows before it keep their old form: without schema blocks nothing tells how its values are written"]
+
+
+def test_a_default_of_the_first_row_fills_older_rows_that_come_later():
+    def event(row, lsn, columns):
+        fields = [dict({"field": c, "type": t, "optional": True}, **d) for c, t, d in columns]
+        block = {"type": "struct", "fields": [{"field": side, "type": "struct", "fields": fields} for side in ("before", "after")]}
+        return {"schema": block, "payload": weir.event(row, lsn=lsn)}
+
+    old = [("id", "int32", {})]
+    new = old + [("n", "int32", {"default": 7}), ("s", "string", {"default": "x"}), ("u", "string", {})]
+    events = [event({"id": 3, "n": 1, "s": None, "u": "u"}, 110, new), event({"id": 1}, 100, old), event({"id": 2}, 101, old),
+              event({"id": 4}, 120, old), event({"id": 5, "n": None, "s": "y", "u": None}, 105, new)]
+    lines = "".join(json.dumps({"id": str(i), "key": json.dumps({"id": e["payload"]["after"]["id"]}), "data": e}) + "\n" for i, e in enumerate(events))
+    with weir.Home() as home:
+        replicate(home, lines)
+        rows_are(home, "id, n, s, u", [(1, 7, "x", None), (2, 7, "x", None), (3, 1, None, "u"), (4, None, None, None), (5, None, "y", None)])
+        assert step_of(home, "n")[2] == "added INT64, rows before it have 7", steps(home)
+
+
+def test_dates_in_defaults_may_be_written_loosely():
+    log = mysql.Log()
+    log.tables["t"] = [ID]
+    log.insert("t", id=1)
+    log.ddl("alter table t add (d date default '2020-1-2', e date default 20200102), add f datetime not null default '2020.01.02 3:4:5' first", "t",
+            [("f", "datetime", False), ID, ("d", "date", True), ("e", "date", True)])
+    both(log.text(), lambda home: rows_are(home, "id, d, e, f", [(1, "2020-01-02", "2020-01-02", "2020-01-02T03:04:05")]))
