@@ -206,6 +206,7 @@ struct table {
 	bool is_key_told_by_messages;   /* and neither by primaryKey nor by sourceSchema; known once it is compared */
 	uint64_t key_names;             /* hash of the names in a message key that is the table's */
 	bool is_met;                    /* an event of it has come in this run */
+	struct span listed;             /* columns as the last ALTER of this run listed them, a line each */
 	bool is_dropped;                /* in this run, and not made again since */
 	bool is_collided;
 	const char *collision;          /* with whom, in words */
@@ -370,9 +371,13 @@ struct ddl_column;
 /* schema_alter.c, schema_drop.c: statements of one kind; `database` is of names without one. */
 struct ddl;
 void alter_apply(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database);
+/* Of e->table; `listed`: token of its columns behind the statement, or 0. */
+void alter_table(struct debezium *d, struct event *e, const struct ddl *ddl, uint32_t listed);
 void drops_apply(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database);
 void emptied_apply(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database);
 void create_apply(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database);
+/* schema_compare.c: ALTERs of connectors whose DDL is not read, by what tableChanges lists. */
+void columns_follow(struct debezium *d, struct event *e);
 /* The tables that tableChanges says are dropped. */
 void changes_drop(struct debezium *d, struct event *e, const struct value *changes);
 /* A record of the filtered message that carries a schema change of e->table; NULL: the batch is full of such. */

@@ -310,16 +310,10 @@ static uint32_t columns_behind(struct event *e, const struct ddl *ddl, struct sp
 	return listed;
 }
 
-void alter_apply(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database)
+void alter_table(struct debezium *d, struct event *e, const struct ddl *ddl, uint32_t listed)
 {
-	struct altering a = { .d = d, .e = e, .ddl = ddl };
+	struct altering a = { .d = d, .e = e, .ddl = ddl, .listed = listed };
 
-	if (!clause_of_columns(ddl))
-		return;
-	e->table = table_of_statement(d, e, ddl->db.len ? ddl->db : database, ddl->table, 0);
-	if (!e->table)
-		return;
-	a.listed = columns_behind(e, ddl, database);
 	a.moves = text_new(RECORD_BYTES_MAX);
 	a.casts = text_new(RECORD_BYTES_MAX);
 	a.sets = text_new(RECORD_BYTES_MAX);
@@ -328,4 +322,13 @@ void alter_apply(struct debezium *d, struct event *e, const struct ddl *ddl, str
 	text_free(a.moves);
 	text_free(a.casts);
 	text_free(a.sets);
+}
+
+void alter_apply(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database)
+{
+	if (!clause_of_columns(ddl))
+		return;
+	e->table = table_of_statement(d, e, ddl->db.len ? ddl->db : database, ddl->table, 0);
+	if (e->table)
+		alter_table(d, e, ddl, columns_behind(e, ddl, database));
 }

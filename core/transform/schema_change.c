@@ -97,6 +97,8 @@ bool schema_change_apply(struct debezium *d, struct event *e)
 	changes_drop(d, e, &e->top[FIELD_TABLE_CHANGES]);
 	if (has_ddl && is_mysql(e))
 		ddl_apply(d, e, ddl);
+	if (!is_mysql(e))
+		columns_follow(d, e);
 	e->message->table = TABLE_NONE;
 	return true;
 }

@@ -16,6 +16,8 @@ void statement_tell(struct event *e, const char *did)
 	struct span ddl = NOTHING;
 
 	value_text(&e->top[FIELD_DDL], e->batch->arena, &ddl);
+	if (!ddl.len)
+		text_add(change, "altered");
 	text_add_span(change, ddl.len < WORDS_BYTES_MAX - 1 ? ddl : span_make(ddl.at, WORDS_BYTES_MAX - 1));
 	table_step(e->table, NOTHING, change->at, did);
 	table_change(e->table, "schema change that is not applied", NOTHING);
