@@ -305,3 +305,28 @@ def test_the_palette_has_what_was_typed_last_and_finds_by_any_word():
         assert shown(t, "dlq discard [--group"), t.picture().lines  # it goes on as a line
         press_each(t, "Esc")
         assert home.run("dlq", "list", "--state", "discarded", "--json").lines == []
+
+
+def test_marked_groups_are_replayed_in_one_go():
+    """Those of no table too; what has no open letter is left out."""
+    with many() as home, console.console(home, cols=100, rows=30) as t:
+        line(t, "dlq groups --job poison")
+        t.sync()
+        groups = home.run("dlq", "groups", "--job", "poison", "--json").lines
+        assert any(g["table"] == "-" for g in groups)
+        assert home.run("dlq", "discard", "--job", "poison", "--group", "1", "--confirm", groups[0]["open"], "--why", "x").code == 0
+        t.sync()
+        press_each(t, "*", "a", "w")
+        assert shown(t, "replay %d groups?" % (len(groups) - 1)), t.picture().lines
+        press_each(t, "Enter")
+        t.wait_for("replay %d groups" % (len(groups) - 1))
+        acts = [l for l in home.run("journal", "--json", "--what", "dlq replay").lines if l.get("phase") == "after"]
+        assert len(acts) == len(groups) - 1, acts
+
+
+def test_the_steps_of_why_are_on_the_first_page():
+    with console.copy_of(make_unread) as home, console.console(home) as t:
+        press_each(t, "Enter")
+        finding = home.run("why", "orders", "--json").last
+        for step in finding["steps"]:
+            assert shown(t, step["text"]), (step, t.picture().lines)

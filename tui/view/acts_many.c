@@ -73,7 +73,10 @@ static bool is_discard(const struct menu_act *act)
 /* "-" alone stands for its job; who has marked it among tables means none of the job's acts. */
 static bool is_no_table(const struct subjects *on, size_t i)
 {
-	return on->count > 1 && strcmp(on->subject[i].table, "-") == 0;
+	const struct subject *subject = &on->subject[i];
+
+	/* Its groups and letters are as any others. */
+	return on->count > 1 && !subject->group && !subject->letter && strcmp(subject->table, "-") == 0;
 }
 
 /* Those that it cannot be done to are left out, and counted. */

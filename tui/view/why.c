@@ -132,7 +132,7 @@ static bool why_copy(struct view *view, bool is_finding, struct text *out)
 
 	if (!is_finding)
 		return text_add(out, why->words.word[1]);
-	why_page(view, 100, WHY_ROWS_FOR_NOW);
+	why_page(view, 100, LINES_MAX); /* all of it */
 	text_add_format(out, "%s: %s\n", why->words.word[1], member_text(why_finding(view), "state"));
 	return lines_text(why->lines, out);
 }

@@ -119,13 +119,6 @@ static void cause_add(const json_t *group, int cols, struct lines *lines)
 	          member_text(group, "column"));
 }
 
-static int causes_rows(const json_t *finding)
-{
-	size_t count = json_array_size(json_object_get(finding, "groups"));
-
-	return count < 2 ? 0 : 1 + (int)(count < CAUSES_SHOWN ? count : CAUSES_SHOWN + 1);
-}
-
 /* With one cause the head has said it; of several each has a row, and the event and the steps below are those of one. */
 static void causes_add(const json_t *finding, int cols, struct lines *lines)
 {
@@ -307,24 +300,35 @@ static void notes_add(const json_t *finding, struct lines *lines)
 	}
 }
 
+static void page_make(struct view *view, const json_t *finding, int cols, bool with_now)
+{
+	struct lines *lines = ((struct why *)view->state)->lines;
+
+	lines_begin(lines, cols);
+	head_add(view, finding, cols, lines);
+	causes_add(finding, cols + 1, lines);
+	first_add(view, finding, cols, lines);
+	if (with_now)
+		now_add(finding, lines);
+	steps_add(finding, cols, lines);
+	notes_add(finding, lines);
+}
+
+/* The steps are wanted without scrolling: what weir does now leaves where they would fall below the edge. */
 void why_page(struct view *view, int cols, int rows)
 {
 	struct why *why = view->state;
 	const json_t *finding = why_finding(view);
 	const struct answer *answer = why_ask(view);
 
-	lines_begin(why->lines, cols - 1);
-	if (!finding) {
-		lines_paragraph(why->lines, answer->error.kind ? ROLE_error : ROLE_dim, 1,
-		                answer->error.kind ? answer->error.message : answer->is_known ? "nothing is known of this table" :
-		                                                                                "asking the engine ...");
+	if (finding) {
+		page_make(view, finding, cols - 1, true);
+		if (lines_count(why->lines) > (size_t)rows)
+			page_make(view, finding, cols - 1, false);
 		return;
 	}
-	head_add(view, finding, cols - 1, why->lines);
-	causes_add(finding, cols, why->lines);
-	first_add(view, finding, cols - 1, why->lines);
-	if (rows >= WHY_ROWS_FOR_NOW + causes_rows(finding))
-		now_add(finding, why->lines);
-	steps_add(finding, cols - 1, why->lines);
-	notes_add(finding, why->lines);
+	lines_begin(why->lines, cols - 1);
+	lines_paragraph(why->lines, answer->error.kind ? ROLE_error : ROLE_dim, 1,
+	                answer->error.kind ? answer->error.message : answer->is_known ? "nothing is known of this table" :
+	                                                                                "asking the engine ...");
 }

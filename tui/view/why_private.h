@@ -9,7 +9,6 @@
 #include <jansson.h>
 
 #define WHY_LINE_BYTES 4096
-#define WHY_ROWS_FOR_NOW 20 /* on less, what weir does now leaves: the steps are wanted first */
 
 struct why {
 	struct lines *lines;

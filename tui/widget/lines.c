@@ -142,6 +142,11 @@ static void line_show(const struct line *line, struct area area, int row)
 		draw_span(area, row, indent, line->role, words);
 }
 
+size_t lines_count(const struct lines *lines)
+{
+	return lines->count;
+}
+
 void lines_draw(struct lines *lines, struct area area)
 {
 	lines->page = area.rows > 0 ? area.rows : 1;

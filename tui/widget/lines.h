@@ -24,6 +24,7 @@ void lines_paragraph(struct lines *lines, enum role role, int indent, const char
 /* "-- title ---- note --" */
 void lines_rule(struct lines *lines, const char *title, const char *note);
 
+size_t lines_count(const struct lines *lines);
 void lines_draw(struct lines *lines, struct area area);
 /* Scrolling; and next and previous hit. True: it was one of these. */
 bool lines_act(struct lines *lines, enum action_id action, struct text *say);
