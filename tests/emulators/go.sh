@@ -22,15 +22,15 @@ sudo=
 [ "$(id -u)" = 0 ] || sudo=sudo
 . /etc/os-release
 echo "installing Go for the test servers"
-if [ "${VERSION_ID:-0}" -lt 13 ] 2>/dev/null; then
+if [ "${VERSION_ID:-99}" -lt 13 ] 2>/dev/null; then
 	echo "deb http://deb.debian.org/debian ${VERSION_CODENAME}-backports main" |
 		$sudo tee /etc/apt/sources.list.d/weir-backports.list >/dev/null
-	package=golang-1.23-go/${VERSION_CODENAME}-backports
+	packages="-t ${VERSION_CODENAME}-backports golang-1.23-go"
 else
-	package=golang-go
+	packages=golang-go
 fi
+export DEBIAN_FRONTEND=noninteractive
 $sudo apt-get update -qq
-DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "$package" ca-certificates >/dev/null ||
-	{ [ "$package" = golang-go ] || DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends \
-		"golang-1.23-src/${VERSION_CODENAME}-backports" "$package" ca-certificates >/dev/null; }
+# shellcheck disable=SC2086 # an option and a name
+$sudo apt-get install -y -qq --no-install-recommends $packages ca-certificates >/dev/null
 find_go >/dev/null
