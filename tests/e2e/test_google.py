@@ -105,6 +105,10 @@ def test_many_threads_share_a_client():
     assert said == {"dials": 1, "open": 0}, said
 
 
+def test_one_thread_serves_many_calls_by_a_bell():
+    assert drive("ready", "plain") == {"messages": 250, "was_rung": True}
+
+
 def test_statuses_arrive_with_words_and_details():
     said = drive("unary", "plain", fault="status:5")
     assert said["code"] == "NOT_FOUND" and said["message"] == "asked for: 100% \u00fcber\nnext line", said

@@ -6,6 +6,8 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #define LIMIT ((size_t)64 << 20)
 #define UNARY "/weir.test.Echo/Unary"
@@ -412,8 +414,65 @@ static json_t *quiet(void)
 	return said;
 }
 
+static void ring(void *context)
+{
+	uint64_t one = 1;
+
+	must(write(*(int *)context, &one, sizeof(one)) == sizeof(one), "the bell is broken");
+}
+
+/* Takes what is there without waiting; true: the call has ended. */
+static bool take_all(struct grpc_call *call, int64_t number, int64_t *got)
+{
+	struct grpc_message *message = NULL;
+	enum grpc_outcome outcome;
+
+	while ((outcome = grpc_receive(call, &message, 0)) == GRPC_DONE) {
+		must(pattern_is(value_of(message), number), "wrong bytes");
+		(*got)++;
+		grpc_message_free(message);
+	}
+	return outcome == GRPC_ENDED;
+}
+
+/* One thread serves many calls: it sleeps on a bell that on_ready rings, and never waits for a call. */
+static json_t *ready(void)
+{
+	struct grpc_client *client = client_open();
+	struct grpc_call *calls[50];
+	bool has_ended[50] = { false };
+	int64_t got = 0, ended = 0, rings = 0;
+	int bell = eventfd(0, EFD_CLOEXEC);
+	uint64_t count;
+
+	for (int i = 0; i < 50; i++) {
+		struct grpc_request request = { .path = BIDI, .deadline_ms = 30000, .on_ready = ring, .context = &bell };
+
+		calls[i] = grpc_start(client, &request);
+		for (int k = 0; k < 5; k++)
+			send_pattern(calls[i], 200, i, k == 4);
+	}
+	while (ended < 50) {
+		must(read(bell, &count, sizeof(count)) == sizeof(count), "the bell is broken");
+		rings++;
+		for (int i = 0; i < 50; i++) {
+			if (has_ended[i])
+				continue;
+			has_ended[i] = take_all(calls[i], i, &got);
+			ended += has_ended[i];
+		}
+	}
+	for (int i = 0; i < 50; i++) {
+		must(grpc_result(calls[i]).code == GRPC_OK, "%s", grpc_result(calls[i]).message);
+		grpc_call_free(calls[i]);
+	}
+	grpc_close(client);
+	close(bell);
+	return json_pack("{s:I, s:b}", "messages", (json_int_t)got, "was_rung", rings > 0);
+}
+
 const struct scenario stream_scenarios[] = {
 	{ "unary", unary },   { "server", server }, { "client", client_stream },   { "bidi", bidi },     { "streams", streams },
 	{ "cancel", cancel }, { "slow", slow },     { "restarting", restarting }, { "memory", memory }, { "threads", threads },
-	{ "quiet", quiet },   { NULL, NULL },
+	{ "quiet", quiet },   { "ready", ready },   { NULL, NULL },
 };
