@@ -90,7 +90,7 @@ static bool put_stamp(int64_t number, int64_t unit, char **at)
 	if (!time_to_micro(&us, unit))
 		return false;
 	days = us / DAY_US - (us % DAY_US < 0);
-	rest = us - days * DAY_US;
+	rest = us % DAY_US + (us % DAY_US < 0 ? DAY_US : 0); /* days times that may not fit */
 	if (!put_date(days, at))
 		return false;
 	*(*at)++ = 'T';
