@@ -17,13 +17,14 @@ import weir
 
 SECRET = b"s3cr3t-\xff\x00-Kr0k0dil-9f2c17aa"
 PASSPHRASE = b"Nilpferd im Nebel 4711"
+LOGIN = b"1//09-Gurtelt1er-aus-Gera"
+USER = json.dumps({"type": "authorized_user", "client_id": "c", "client_secret": "s", "refresh_token": "r"}).encode()
 FEED = weir.feed([weir.event({"id": i, "n": i}, lsn=100 + i) for i in range(50)], weir.id_key)
 
 
 def forms():
     """The secrets as they are, as hex, and as base64 at any of its three beginnings."""
-
-    for secret in (SECRET, PASSPHRASE):
+    for secret in (SECRET, PASSPHRASE, LOGIN):
         yield secret
         yield secret.hex().encode()
         for skip in range(3):
@@ -119,6 +120,8 @@ def test_a_secret_stands_nowhere():
         assert home.run("secret", "unlock", input=PASSPHRASE + b"\n").code == 0
         assert home.run("secret", "list", "--json").lines[1]["secret"] == "prod"
         assert put(home, "prod", SECRET, "--why", "rotation").last["version"] == 2
+        assert put(home, "login", json.dumps(dict(json.loads(USER), refresh_token=LOGIN.decode())).encode()).code == 0
+        assert home.run("run", home.job(home.file("feed"), credentials="vault:login"), "--replace", "--until-idle").code == 0
         pid = engine_pid(home)
         places = {"socket": bytes(tap.seen), "bundle": bundle_of(home), **everything_written(home)}
         for name in ("cmdline", "environ"):
@@ -194,7 +197,6 @@ def test_the_key_file_may_lie_elsewhere():
         assert put(home, "prod").error["code"] == "vault_exposed"
 
 
-USER = json.dumps({"type": "authorized_user", "client_id": "c", "client_secret": "s", "refresh_token": "r"}).encode()
 
 
 def state(home):
