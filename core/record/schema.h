@@ -8,6 +8,7 @@
 #include "record/type.h"
 
 #define SCHEMA_COLUMNS_MAX 1999 /* local: SQLite takes 2,000, and a replica has its position besides; BigQuery 10,000 */
+#define KEY_COLUMNS_MAX 64 /* no database has keys of more; BigQuery takes 16 */
 
 struct column {
 	struct span name;         /* in the destination */

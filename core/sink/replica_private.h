@@ -6,7 +6,6 @@
 
 #include "sink/local_private.h"
 
-#define KEY_COLUMNS_MAX 64
 
 /* local_alter.c: what becomes of an event's columns on their way into the table. */
 #define ALTER_GONE UINT32_MAX

@@ -98,10 +98,38 @@ static bool key_is_there(struct debezium *d, struct event *e, struct span name)
 	                  "message key has", SPAN_ARG(name));
 }
 
+/* A limit at birth: a key of which a part were left out would make one row of two. */
+static bool key_fits(struct event *e, size_t count)
+{
+	if (count <= KEY_COLUMNS_MAX)
+		return true;
+	return REFUSE_MAP(e, "key_too_wide", NOTHING, NOTHING, "the table's key has %zu columns, %d are allowed", count,
+	                  KEY_COLUMNS_MAX);
+}
+
+/* As key_choose chooses. */
+static size_t key_count_told(struct debezium *d, struct event *e, const struct primary_key *option)
+{
+	const struct json_doc *doc = &d->key_doc;
+	const struct table_rule *rule = e->table->rule;
+	size_t count = 0;
+
+	if (option || e->is_document)
+		return option ? option->count : 1;
+	if (!message_key(d, e))
+		return rule ? rule->key_count : 0;
+	for (uint32_t at = e->key_object + 1; at < doc->tokens[e->key_object].next; at = doc->tokens[at + 1].next)
+		count++;
+	return count;
+}
+
 static bool key_choose(struct debezium *d, struct event *e)
 {
 	const struct primary_key *option = key_option(d->options, e->table);
 	const struct table_rule *rule = e->table->rule;
+
+	if (!key_fits(e, key_count_told(d, e, option)))
+		return false;
 
 	if (option) {
 		for (size_t i = 0; i < option->count; i++) {

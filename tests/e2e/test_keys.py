@@ -210,6 +210,17 @@ def test_a_key_that_would_lose_digits_is_refused():
     check("as numbers", written(1001, 1002, types=nanos), [(1001, 0), (1002, 1)], ROWS, columnTypes={"t.id": "INT64"})
 
 
+def test_a_key_of_too_many_columns_is_refused():
+    """Never a row that is in the changelog and in no replica; and primaryKey mends it."""
+    for count in (64, 65, 300):
+        key = {"k%03d" % i: i for i in range(count)}
+        changes = [Change(event(dict(key, v=i), lsn=i), key) for i in (1, 2)]
+        refused = count > 64
+        check("wide", changes, [] if refused else [(1, 2)], "select count(*), max(v) from t" if not refused else "select 1 where 0", expect=1 if refused else 0, rounds=0,
+              letters=["key_too_wide"] * 2 if refused else None)
+        check("named", changes, [(1, 2)], "select count(*), max(v) from t", rounds=0, primaryKey={"t": ["k001"]})
+
+
 def test_a_key_that_bigquery_would_not_take_is_said_once():
     wide = {"k%02d" % i: i for i in range(17)}
     cases = ((dict(wide, v=1), wide, block(v="int32", **{c: "int32" for c in wide}), [(None, "17 columns")]),
