@@ -687,11 +687,39 @@ static void new_file_in_a_read_only_folder_is_no_permission(void **state)
 	assert_string_equal(err.code, "no_permission");
 }
 
+/* Who looks leaves no trace in the inodes: under many writers each of them would wait for the disk. */
+static void looking_writes_nothing_into_the_inodes(void **state)
+{
+	struct place *place = *state;
+	struct error err = { 0 };
+	struct store *writer = open_fine(place->path, STORE_WRITE, &first_kind), *reader;
+	const char *const names[] = { "", "-wal", "-shm" };
+	struct stat before[3], after;
+	char file[160];
+
+	assert_true(store_exec(writer, "INSERT INTO things(name) VALUES('a')", &err));
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(file, sizeof(file), "%s%s", place->path, names[i]);
+		assert_int_equal(stat(file, &before[i]), 0);
+	}
+	reader = open_fine(place->path, STORE_READ, &first_kind);
+	assert_true(store_exec(reader, "SELECT count(*) FROM things", &err));
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(file, sizeof(file), "%s%s", place->path, names[i]);
+		assert_int_equal(stat(file, &after), 0);
+		assert_memory_equal(&after.st_ctim, &before[i].st_ctim, sizeof(after.st_ctim));
+		assert_memory_equal(&after.st_atim, &before[i].st_atim, sizeof(after.st_atim));
+	}
+	store_close(reader);
+	store_close(writer);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, place_make, place_remove)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(looking_writes_nothing_into_the_inodes),
 		TEST(new_file_is_private_and_durable),
 		TEST(nothing_else_is_left_in_the_folder),
 		TEST(missing_file_is_not_made_by_a_reader),
