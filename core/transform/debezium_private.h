@@ -207,6 +207,8 @@ struct table {
 	uint64_t key_names;             /* hash of the names in a message key that is the table's */
 	bool is_met;                    /* an event of it has come in this run */
 	struct span listed;             /* columns as the last ALTER of this run listed them, a line each */
+	struct span renamed_to;         /* in this run; empty: it was not */
+	struct position renamed_at;
 	bool is_dropped;                /* in this run, and not made again since */
 	bool is_collided;
 	const char *collision;          /* with whom, in words */
@@ -359,6 +361,7 @@ struct span column_default(struct debezium *d, struct event *e, const struct blo
 void column_first_default(struct debezium *d, struct event *e, int column, const struct source_type *from, struct span default_json);
 /* This row is older than the first, and of another shape: what it lacks has the default that the first told. */
 void first_fills_find(struct event *e);
+bool is_below(const struct position *a, const struct position *b);
 /* In front of a record of e->table: what older rows have in columns that came with it. */
 void fills_put(struct debezium *d, struct event *e);
 /* comebacks.c: columns that blocks lack for a while. For each row, before its record. */

@@ -93,7 +93,7 @@ void column_first_default(struct debezium *d, struct event *e, int column, const
 		table->more[column].first_default = arena_copy(table->arena, default_read(d, e, column, from, default_json));
 }
 
-static bool is_below(const struct position *a, const struct position *b)
+bool is_below(const struct position *a, const struct position *b)
 {
 	unsigned char one[POSITION_BYTES], other[POSITION_BYTES];
 

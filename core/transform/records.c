@@ -56,6 +56,17 @@ static void record_park(struct debezium *d, struct event *e)
 	record->refusal = why;
 }
 
+/* Its rows were carried over to another table before this one came (sink/README.md). */
+static void note_late(struct event *e)
+{
+	const struct table *table = e->table;
+
+	if (table->renamed_to.len && is_below(&e->position, &table->renamed_at))
+		batch_add_note(e->batch, table->number, NOTHING, "late_for_rename", 1,
+		               "rows from before the renaming to %.*s came behind it: it lacks those that are no repeats",
+		               SPAN_ARG(table->renamed_to));
+}
+
 static void note_position(struct event *e)
 {
 	if (e->position_kind == POSITION_BY_TIME)
@@ -100,6 +111,7 @@ static bool event_begin(struct debezium *d, struct event *e, bool *out_parked)
 	e->is_located = true;
 	e->timestamp_ms = event_timestamp(e);
 	note_position(e);
+	note_late(e);
 	if (e->table->is_collided) {
 		record_park(d, e);
 		*out_parked = true;

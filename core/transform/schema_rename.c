@@ -163,6 +163,8 @@ static void table_rename(struct renaming *r, struct table *from, struct span sou
 	tell(r, to, "renamed from ", from->schema.source, "rows carried over");
 	rows_carry(r, from, to);
 	to->is_dropped = false;
+	from->renamed_to = arena_copy(from->arena, to->schema.source);
+	from->renamed_at = r->e->position;
 	old_drop(r, from, source);
 }
 

@@ -684,3 +684,17 @@ def test_a_column_that_oracle_renames_keeps_its_values():
         replicate(home, "".join(log.lines))
         noted = [n["text"] for row in home.run("tables", "--json").lines for n in row.get("notes", []) if n["code"] == "rows_not_converted"]
         assert len(noted) == 1 and noted[0].endswith("no statement tells whether they were renamed"), noted
+
+
+def test_a_row_that_comes_behind_the_renaming_of_its_table_is_noted():
+    log = mysql.Log()
+    log.tables["t"] = [ID]
+    log.insert("t", id=1)
+    log.insert("t", id=2)
+    log.ddl("rename table t to u", "u", [ID])
+    log.lines.append(log.lines.pop(1))
+    with weir.Home() as home:
+        replicate(home, log.text())
+        rows_are(home, "id", [(1,)], "u")
+        noted = [n["text"] for row in home.run("tables", "--json").lines for n in row.get("notes", []) if n["code"] == "late_for_rename"]
+        assert noted == ["rows from before the renaming to shop.u came behind it: it lacks those that are no repeats"], noted
