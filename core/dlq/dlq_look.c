@@ -26,6 +26,7 @@ struct look {
 	struct arena *arena;             /* of the page's questions */
 	struct look_row rows[PAGE_ROWS];
 	size_t count;
+	size_t searched; /* rows of this page that were looked into for a match */
 	int64_t last_id;
 };
 
@@ -79,13 +80,24 @@ static bool is_wanted(const struct look *look, sqlite3_stmt *stmt)
 	return !states || states >> sqlite3_column_int(stmt, COL_STATE) & 1;
 }
 
+/* Without a match every letter is one that was looked for. */
+static bool is_match(struct look *look, sqlite3_stmt *stmt, bool *out_is_match, struct error *err)
+{
+	look->searched++;
+	*out_is_match = true;
+	return !look->filter->match ||
+	       letter_matches(look->dlq, sqlite3_column_int64(stmt, COL_ID), look->filter->match, out_is_match, err);
+}
+
 static bool rows_read(struct look *look, sqlite3_stmt *stmt, struct error *err)
 {
-	bool has_row = false, is_fine;
+	bool has_row = false, is_fine, matches;
 
 	while ((is_fine = dlq_row(look->dlq, stmt, &has_row, err)) && has_row) {
 		look->last_id = sqlite3_column_int64(stmt, COL_ID);
-		if (is_wanted(look, stmt) && !row_take(look, stmt, err)) {
+		if (!is_wanted(look, stmt))
+			continue;
+		if (!is_match(look, stmt, &matches, err) || (matches && !row_take(look, stmt, err))) {
 			sqlite3_reset(stmt);
 			return false;
 		}
@@ -107,7 +119,7 @@ static bool page_of_all(struct look *look, bool *out_more, struct error *err)
 	sqlite3_bind_int(stmt, 2, PAGE_ROWS);
 	if (!rows_read(look, stmt, err))
 		return false;
-	*out_more = look->count == PAGE_ROWS;
+	*out_more = look->searched >= PAGE_ROWS;
 	return true;
 }
 
@@ -144,7 +156,7 @@ static bool page_of_choice(struct look *look, bool *out_more, struct error *err)
 {
 	if (look->id_at == look->id_count && !ids_find(look, err))
 		return false;
-	while (look->id_at < look->id_count && look->count < PAGE_ROWS) {
+	while (look->id_at < look->id_count && look->searched < PAGE_ROWS) {
 		look->last_id = look->ids[look->id_at];
 		if (!row_of_id(look, look->ids[look->id_at++], err))
 			return false;
@@ -223,6 +235,9 @@ static bool look_run(struct look *look, struct error *err)
 			return false;
 		if (!page_hand_out(look))
 			return true;
+		if (look->filter->match && !look->filter->goes_on(look->context, look->searched))
+			return true;
+		look->searched = 0;
 	}
 	return true;
 }

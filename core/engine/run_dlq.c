@@ -1,5 +1,6 @@
 /* `weir dlq groups | list | show`; `dlq export` is made of these by weir. */
 #include "base/hash.h"
+#include "base/regex_limits.h"
 #include "engine/commands_private.h"
 #include "engine/letter_choice.h"
 #include "engine/letter_replica.h"
@@ -20,6 +21,8 @@ struct letters {
 	int64_t limit, sent;   /* objects; limit 0: all */
 	struct letter_place last; /* of the one that was sent last */
 	bool was_found, goes_on;
+	const regex_t *match;  /* NULL: no payload is searched */
+	int64_t searched;
 };
 
 static bool send_letter(void *context, const char *json)
@@ -32,6 +35,16 @@ static bool send_letter(void *context, const char *json)
 	letters->last.id = json_integer_value(json_object_get(line, "id"));
 	snprintf(letters->last.job, sizeof(letters->last.job), "%s", letters->options->name);
 	letters->goes_on = call_line(letters->call, line) && letters->sent != letters->limit;
+	return letters->goes_on;
+}
+
+/* Between two pages of a search, in which there may be nothing to send for long. */
+static bool search_goes_on(void *context, size_t searched)
+{
+	struct letters *letters = context;
+
+	letters->searched += (int64_t)searched;
+	letters->goes_on = letters->goes_on && !atomic_load(&letters->call->is_cancelled) && !atomic_load(&letters->call->is_gone);
 	return letters->goes_on;
 }
 
@@ -48,6 +61,8 @@ static bool look_at(struct letters *letters, struct dlq *dlq, struct error *err)
 	if (!chosen_read(letters->call, name, &chosen, err))
 		return false;
 	filter.choice = chosen.choice;
+	filter.match = letters->match;
+	filter.goes_on = search_goes_on;
 	is_fine = letters->look(dlq, &filter, letters->on_line, letters, err);
 	chosen_clear(&chosen);
 	return is_fine;
@@ -127,12 +142,49 @@ static void say_full(struct call *call, const struct letters *page)
 	          has_job ? "" : page->last.job, has_job ? "" : "/", (long long)page->last.id);
 }
 
+/* Of payloads: compiled within the limits that any regex from outside has. */
+static bool match_read(struct call *call, regex_t *out, bool *out_has, struct error *err)
+{
+	const char *text = call_text_or(call, "match", NULL);
+	char why[REGEX_WHY_BYTES];
+	int status;
+
+	*out_has = false;
+	if (!text)
+		return true;
+	if (!regex_is_allowed(text, why))
+		return fail(err, ERROR_USAGE, "bad_filter", "--match: %s", why);
+	status = regcomp(out, text, REG_EXTENDED);
+	if (status) {
+		regerror(status, out, why, sizeof(why));
+		return fail(err, ERROR_USAGE, "bad_filter", "--match: the regex cannot be read: %s", why);
+	}
+	return *out_has = true;
+}
+
+static bool search(struct call *call, struct letters *page, struct error *err)
+{
+	if (!look_everywhere(call, page, err))
+		return false;
+	call_note(call, "%lld letters searched, %lld found", (long long)page->searched, (long long)page->sent);
+	return true;
+}
+
 /* Who goes through the letters page by page has no use for the count of all of them, each time. */
 bool run_dlq_list(struct call *call, struct error *err)
 {
 	struct letters page = { .look = dlq_list, .on_line = send_letter, .limit = call_number(call, "limit", 0) };
-	bool has_place;
+	regex_t match;
+	bool has_place, has_match, is_fine;
 
+	if (!match_read(call, &match, &has_match, err))
+		return false;
+	if (has_match) {
+		page.match = &match;
+		is_fine = chosen_check(call, err) && place_read(call, &page.place, err) && search(call, &page, err);
+		regfree(&match);
+		return is_fine;
+	}
 	if (!chosen_check(call, err) || !place_read(call, &page.place, err) || !look_everywhere(call, &page, err))
 		return false;
 	has_place = page.place.is_back || json_object_get(call->args, "after");

@@ -81,3 +81,25 @@ def test_a_letter_knows_the_row_of_its_key_and_when_it_was_committed():
         home.replicate(home.write("log.jsonl", changelog), name="log", expect=1, sourceSchema=schema(home, "orders"),
                        replicationMode="changelog", changeLogDataset="only_log", replicaDataset=None)
         assert home.run("dlq", "show", "1", "--job", "log", "--json").last["replica"] is None
+
+
+def test_a_regex_over_payloads_finds_them_as_they_are():
+    with weir.Home() as home:
+        columns = {"id": {"bigquery": "INT64"}, "n": {"bigquery": "INT64"}}
+        home.write("schema.json", json.dumps({t: {"primary_key": ["id"], "columns": columns} for t in ("t", "u")}))
+        events = [weir.event({"id": i, "n": "word %03d \u00e9" % i}, table="tu"[i % 2], lsn=100 + i) for i in range(700)]
+        home.replicate(home.write("feed.jsonl", weir.feed(events, weir.id_key)), expect=1, sourceSchema=home.file("schema.json"))
+
+        def found(*args, code=0):
+            r = home.run("dlq", "list", "--json", *args)
+            assert r.code == code, r
+            return [json.loads(l["key"])["id"] for l in r.lines], r.err.decode()
+        assert found("--match", "word 1[0-3]7") == ([107, 117, 127, 137], "weir: 700 letters searched, 4 found\n")
+        assert found("--match", "word 1[0-3]7", "--table", "shop.u")[0] == [107, 117, 127, 137]
+        assert found("--match", "word 1[0-3]7", "--table", "shop.t")[0] == []
+        assert found("--match", "word (0|6)9[89] \u00e9", "--newest")[0] == [699, 698, 99, 98]
+        assert found("--match", "^.*word 00", "--limit", 3)[0] == [0, 1, 2]
+        assert found("--match", "word 00", "--job", "shop", "--after", 5)[0] == [5, 6, 7, 8, 9]
+        for regex, said in (("(a)\\1", "back-references"), ("a" * 257, "at most 256 characters"), ("[", "cannot be read"), ("(((((a+)+)+)+)+)+", "repeats")):
+            r = home.run("dlq", "list", "--match", regex, "--json")
+            assert r.code == 2 and r.error["code"] == "bad_filter" and said in r.error["message"], (regex, r)

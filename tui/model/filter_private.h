@@ -2,18 +2,14 @@
 #ifndef WEIR_TUI_MODEL_FILTER_PRIVATE_H
 #define WEIR_TUI_MODEL_FILTER_PRIVATE_H
 
+#include "base/regex_limits.h"
 #include "model/filter.h"
 
 #include <regex.h>
 
 #define FILTER_TERMS_MAX 16
 #define FILTER_BYTES_MAX 4096
-#define REGEX_CHARACTERS_MAX 256
-#define REGEX_LAID_OUT_MAX 1000 /* characters, with all repeats written out */
-#define REGEX_REPEATS_MAX 4 /* behind or around each other, as in ((a+)?)* */
-#define REGEX_CPU_NS_MAX 200000000 /* security.md, Names */
 #define REGEX_BEGINNINGS 64 /* tried between two looks at the clock */
-#define REGEX_TEXT_BYTES_MAX 16384 /* of one field; what comes behind it is not searched */
 #define FIELD_ANY SIZE_MAX
 
 enum term_kind { TERM_CONTAINS, TERM_FUZZY, TERM_REGEX, TERM_COMPARES };
