@@ -35,6 +35,10 @@ static const struct {
 	{ "dlq discard --group 1 --confirm 8 --why 'test data' --job shop", NULL },
 	{ "dlq discard --id 4711 --confirm 1 --why x", NULL },
 	{ "note 'a sentence; $(with) signs' --job shop --table shop.orders", NULL },
+	{ "secret put prod-key --why 'a new key'", "secret put prod-key" },
+	{ "secret delete prod-key", NULL },
+	{ "secret unlock", NULL },
+	{ "secret seal --passphrase", NULL },
 	{ "engine stop", NULL },
 };
 
