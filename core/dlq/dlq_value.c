@@ -77,6 +77,7 @@ static int64_t cpu_ns(void)
 bool letter_matches(struct dlq *dlq, int64_t id, const regex_t *match, bool *out_is_match, struct error *err)
 {
 	sqlite3_stmt *body = dlq_statement(dlq, LIST_HEAD, err);
+	char text[REGEX_TEXT_BYTES_MAX + 1];
 	bool has_row = false;
 	int64_t since;
 
@@ -91,9 +92,12 @@ bool letter_matches(struct dlq *dlq, int64_t id, const regex_t *match, bool *out
 	struct span bytes = store_blob(body, 0);
 	regmatch_t part = { .rm_eo = (regoff_t)(bytes.len < REGEX_TEXT_BYTES_MAX ? bytes.len : REGEX_TEXT_BYTES_MAX) };
 
-	since = cpu_ns();
-	*out_is_match = part.rm_eo && regexec(match, bytes.at, 1, &part, REG_STARTEND) == 0;
+	/* Ended by a NUL of ours: not every regexec stops at the end that it is given. */
+	memcpy(text, bytes.at ? bytes.at : "", (size_t)part.rm_eo);
+	text[part.rm_eo] = '\0';
 	sqlite3_reset(body);
+	since = cpu_ns();
+	*out_is_match = part.rm_eo && regexec(match, text, 1, &part, REG_STARTEND) == 0;
 	return cpu_ns() - since <= REGEX_CPU_NS_MAX ||
 	       fail(err, ERROR_USAGE, "regex_too_slow", "letter %" PRId64 ": the regex took more than %d ms", id, REGEX_CPU_NS_MAX / 1000000);
 }
