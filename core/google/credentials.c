@@ -24,7 +24,7 @@ struct fetched {
 	int64_t clock_behind_s;
 };
 
-/* Where nothing else was there, a metadata server that does not answer means that there are none. */
+/* Where nothing else was there, a metadata server that never answered means that there are none. */
 static bool explain_chain(const struct credentials *credentials, struct error *err)
 {
 	char why[200];
@@ -46,7 +46,7 @@ static bool fetch(struct credentials *credentials, struct fetched *out, struct e
 		return false;
 	credential_describe(credential, name, out->source, sizeof(out->source));
 	is_fetched = credential_fetch(&fetcher, credential, credentials->setup.scope, &out->token, err);
-	if (!is_fetched && credential->id == CREDENTIAL_METADATA && err->kind == ERROR_UNREACHABLE)
+	if (!is_fetched && credential->id == CREDENTIAL_METADATA && err->kind == ERROR_UNREACHABLE && !credentials->fetches)
 		explain_chain(credentials, err);
 	out->clock_behind_s = fetcher.clock_behind_s;
 	credential_free(credential);
@@ -94,6 +94,13 @@ static void take_token(struct credentials *credentials, struct fetched *fetched,
 		note_success(credentials);
 }
 
+bool token_lasts(const struct credentials *credentials, int64_t now_ms)
+{
+	int64_t life_left_ms = credentials->ends_ms - now_ms;
+
+	return credentials->token && life_left_ms > 0 && (life_left_ms > LAST_MOMENT_MS || now_ms < credentials->renew_ms);
+}
+
 static bool fetch_for_all(struct credentials *credentials, struct error *err)
 {
 	struct fetched fetched = { .clock_behind_s = credentials->clock_behind_s };
@@ -111,7 +118,11 @@ static bool fetch_for_all(struct credentials *credentials, struct error *err)
 		memcpy(credentials->source, fetched.source, sizeof(credentials->source));
 	if (is_fetched)
 		take_token(credentials, &fetched, began_ms);
-	else
+	/* One that is over when it comes would be asked for again at once, for ever. */
+	if (is_fetched && !token_lasts(credentials, clock_mono_ms()))
+		is_fetched = fail(&failure, ERROR_TRANSIENT, "google_bad_answer", "tokens of the %.200s are over when they come",
+		                  credentials->source);
+	if (!is_fetched)
 		note_failure(credentials, &failure);
 	pthread_cond_broadcast(&credentials->changed);
 	*err = failure;
@@ -126,13 +137,6 @@ static bool wait_for_other(struct credentials *credentials, int64_t until_ms, st
 	if (pthread_cond_timedwait(&credentials->changed, &credentials->lock, &until) != ETIMEDOUT)
 		return true;
 	return fail(err, ERROR_TRANSIENT, "google_timeout", "no access token in time");
-}
-
-bool token_lasts(const struct credentials *credentials, int64_t now_ms)
-{
-	int64_t life_left_ms = credentials->ends_ms - now_ms;
-
-	return credentials->token && life_left_ms > 0 && (life_left_ms > LAST_MOMENT_MS || now_ms < credentials->renew_ms);
 }
 
 /* True: there is a token to hand out. */
@@ -186,13 +190,13 @@ static void drop_token(struct credentials *credentials)
 	credentials->token = NULL;
 }
 
-/* What our clock signs, a server with another clock refuses. */
+/* What our clock signs, a server with another clock refuses; what was learned goes with a clock that was put right. */
 static void learn_from_refusal(struct credentials *credentials, int64_t server_utc_s)
 {
 	int64_t behind_s = server_utc_s - clock_utc_us() / 1000000;
 
-	if (server_utc_s && (behind_s >= 60 || behind_s <= -60))
-		credentials->clock_behind_s = behind_s;
+	if (server_utc_s)
+		credentials->clock_behind_s = behind_s >= 60 || behind_s <= -60 ? behind_s : 0;
 }
 
 bool credentials_refused(struct credentials *credentials, uint64_t number, int64_t server_utc_s)

@@ -131,10 +131,13 @@ bool token_call(struct fetcher *fetcher, const struct token_request *request, co
 static int64_t seconds_of(const json_t *value)
 {
 	const char *text = json_string_value(value);
+	double number = json_number_value(value);
 	int64_t seconds = 0;
 
+	if (number >= LIFE_MOST_S)
+		return LIFE_MOST_S; /* what is beyond an integer has no defined value as one */
 	if (json_is_number(value))
-		return (int64_t)json_number_value(value);
+		return number > 0 ? (int64_t)number : 0;
 	for (; text && *text >= '0' && *text <= '9' && seconds < LIFE_MOST_S; text++)
 		seconds = seconds * 10 + (*text - '0');
 	return text && !*text ? seconds : 0;

@@ -61,6 +61,7 @@ struct reply {
 	const char *body;
 	int64_t clock_ahead_s;   /* of the server; 0: it does not say */
 	bool is_no_metadata_server;
+	int64_t takes_ms;
 };
 
 struct world {
@@ -112,6 +113,7 @@ static bool exchange(void *context, const struct token_request *request, struct 
 	while (world->is_shut)
 		pthread_cond_wait(&world->open, &world->lock);
 	pthread_mutex_unlock(&world->lock);
+	clock_sleep_ms(reply->takes_ms);
 	if (!reply->status) {
 		*err = (struct error){ ERROR_UNREACHABLE, "google_unreachable", "the host does not take connections", 0 };
 		return false;
@@ -557,6 +559,21 @@ static void the_metadata_server(void **state)
 	credentials_close(credentials);
 }
 
+/* A gap of the server is no lack of credentials, once it has given a token. */
+static void a_metadata_server_that_went_is_said_as_that(void **state)
+{
+	static const char *const variables[] = { "HOME", "/nowhere", NULL };
+	static const struct reply gone[] = { { .status = 0 }, END };
+	struct world *world = *state;
+	struct credentials *credentials = open_chain(world, variables, NULL);
+
+	expect_token(credentials, "tok-1");
+	world->replies = gone;
+	credentials->ends_ms = 0;
+	expect_token(credentials, "!google_unreachable");
+	credentials_close(credentials);
+}
+
 static void a_file_that_was_replaced_is_taken(void **state)
 {
 	static const char *const variables[] = { "GOOGLE_APPLICATION_CREDENTIALS", "login.json", NULL };
@@ -704,6 +721,58 @@ static void trouble_of_the_token_server_is_tried_again(void **state)
 	assert_int_equal(world->count, 2);
 }
 
+static void a_token_that_is_over_when_it_comes(void **state)
+{
+	static const struct reply slow[] = {
+		{ .status = 200, .body = "{\"access_token\":\"tok-1\",\"expires_in\":1}", .takes_ms = 1100 }, END,
+	};
+	struct world *world = *state;
+	struct credentials *credentials = open_text(world, user, true, NULL);
+
+	world->replies = slow;
+	expect_token(credentials, "!google_bad_answer");
+	expect_token(credentials, "!google_bad_answer");
+	assert_int_equal(world->count, 1); /* not again and again */
+	credentials_close(credentials);
+}
+
+/* What was learned of a wrong clock is forgotten when a server of the same time refuses what was signed by it. */
+static void a_clock_that_was_put_right(void **state)
+{
+	char *text = service_account("{}");
+	struct credentials *credentials = open_text(*state, text, false, NULL);
+	int64_t now_s = clock_utc_us() / 1000000;
+
+	assert_true(credentials_refused(credentials, lease_number(credentials), now_s + 7200));
+	assert_in_range(credentials->clock_behind_s, 7100, 7300);
+	credentials_refused(credentials, lease_number(credentials), 0); /* it does not say */
+	assert_in_range(credentials->clock_behind_s, 7100, 7300);
+	credentials->try_after_ms = 0;
+	credentials_refused(credentials, lease_number(credentials), now_s);
+	assert_int_equal(credentials->clock_behind_s, 0);
+	credentials_close(credentials);
+	free(text);
+}
+
+static void lives_are_bounded(void **state)
+{
+	static const char *const lives[] = { "1e300", "9223372036854775807", "43201" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lives) / sizeof(lives[0]); i++) {
+		char text[100];
+		struct token token = { 0 };
+		struct secret *body;
+
+		snprintf(text, sizeof(text), "{\"access_token\":\"a\",\"expires_in\":%s}", lives[i]);
+		body = secret_take(text, strlen(text));
+		assert_true(token_of_answer(body, 1700000000, "test", &token, NULL));
+		assert_int_equal(token.life_ms, 43200000);
+		secret_free(token.value);
+		secret_free(body);
+	}
+}
+
 static void answers_that_are_none(void **state)
 {
 	static const char *const bodies[] = {
@@ -744,12 +813,16 @@ int main(void)
 		TEST(a_universe_of_the_file_proves_nothing),
 		TEST(the_chain_is_googles),
 		TEST(the_metadata_server),
+		TEST(a_metadata_server_that_went_is_said_as_that),
 		TEST(a_file_that_was_replaced_is_taken),
 		TEST(many_at_once_fetch_once),
 		TEST(renewal_comes_early_and_keeps_the_old_one),
 		TEST(without_a_token_failures_are_quick),
 		TEST(what_is_refused_is_fetched_again_once),
 		TEST(trouble_of_the_token_server_is_tried_again),
+		TEST(a_token_that_is_over_when_it_comes),
+		TEST(a_clock_that_was_put_right),
+		TEST(lives_are_bounded),
 		TEST(answers_that_are_none),
 	};
 
