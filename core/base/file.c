@@ -23,6 +23,17 @@ int fd_open(const char *path, int flags)
 	return fd;
 }
 
+bool streams_hold(void)
+{
+	static const int ways[] = { O_WRONLY, O_RDONLY, O_RDONLY };
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", ways[fd]) != fd)
+			return false;
+	}
+	return true;
+}
+
 /* The rest of `fd`, at most one byte more than `limit`, so that the caller sees
  * what is too large. Sizes of /proc files are not known before. */
 static bool fd_read_all(int fd, size_t limit, char **out, size_t *out_len)
@@ -118,7 +129,7 @@ static bool fd_write_all(int fd, struct span content)
 }
 
 /* Without this a crash of the machine may bring the old name back. */
-static bool folder_sync_of(const char *path, struct error *err)
+bool folder_sync_of(const char *path, struct error *err)
 {
 	char *folder = path_folder(path);
 	int fd = fd_open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -11,8 +11,15 @@ bool file_read(const char *path, size_t limit, char **out, size_t *out_len, stru
 /* open(2), begun again when a signal comes between; a new file gets mode 0600. */
 int fd_open(const char *path, int flags);
 
+/* A file of ours must not get the number of a stream that somebody closed: what is written to it would go there, and what is
+ * read from it come from there. A stream that was closed takes and gives nothing. First thing in main. */
+bool streams_hold(void);
+
 /* Written beside, synced, renamed over: readers see the old or the new one. Mode 0600. */
 bool file_replace(const char *path, struct span content, struct error *err);
+
+/* Makes a new name in the folder of `path` last through a crash of the machine. */
+bool folder_sync_of(const char *path, struct error *err);
 
 /* mkdir -p with mode 0700 for what is missing. */
 bool folder_make(const char *path, struct error *err);

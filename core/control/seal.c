@@ -41,15 +41,18 @@ json_t *client_seal(struct client *client, const struct secret *secret, struct e
 	struct address address = { 0 };
 	size_t len = secret_length(secret) + crypto_box_SEALBYTES;
 	unsigned char *box;
-	json_t *sealed;
+	json_t *sealed = NULL;
 	char *text;
 
 	if (!ask_address(client, &address, err))
 		return NULL;
 	box = memory_alloc(len);
 	text = memory_alloc(base64_room(len));
-	crypto_box_seal(box, secret_look(secret), secret_length(secret), address.key);
-	sealed = json_stringn(text, base64_encode(span_make((const char *)box, len), text));
+	/* There are points that are no key: nothing is in the box then. */
+	if (crypto_box_seal(box, secret_look(secret), secret_length(secret), address.key) == 0)
+		sealed = json_stringn(text, base64_encode(span_make((const char *)box, len), text));
+	else
+		fail(err, ERROR_BUG, "bad_answer", "what the engine named to seal a secret for is no key");
 	free(text);
 	free(box);
 	return sealed;

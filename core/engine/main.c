@@ -7,6 +7,7 @@
  *   weird --version                   versions as one JSON object
  */
 #include "base/clock.h"
+#include "base/file.h"
 #include "bench/bench.h"
 #include "control/control.h"
 #include "engine/engine.h"
@@ -305,23 +306,12 @@ static int serve_command(int argc, char **argv)
 	return status;
 }
 
-/* A file of ours must not get the number of a stream that somebody closed: what is written to it would go there. A stream
- * that was closed takes and gives nothing. */
-static void hold_streams(void)
-{
-	static const int ways[] = { O_WRONLY, O_RDONLY, O_RDONLY };
-
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", ways[fd]) != fd)
-			_exit(error_policies[ERROR_BUG].exit_status);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 
-	hold_streams();
+	if (!streams_hold())
+		return error_policies[ERROR_BUG].exit_status;
 	json_set_alloc_funcs(memory_alloc, free);
 
 	/* Only the characters' encoding comes from the locale: numbers and times never do. */

@@ -122,6 +122,18 @@ struct secret *entry_open(const char *name, const json_t *entry, const struct se
 	return box_open(entry, key, context);
 }
 
+/* Room for one more version, and, if it is a new one, for one more secret. */
+static bool has_room(const json_t *secrets, const char *name, struct error *err)
+{
+	const json_t *entry = json_object_get(secrets, name);
+
+	if (!entry && json_object_size(secrets) >= VAULT_SECRETS_MAX)
+		return fail(err, ERROR_USAGE, "vault_full", "the vault holds %d secrets, which is all it can", VAULT_SECRETS_MAX);
+	if (version_of(entry) >= VERSION_MAX)
+		return fail(err, ERROR_USAGE, "vault_full", "the secret '%.64s' has the last version there can be", name);
+	return true;
+}
+
 static bool put(struct vault *vault, const char *name, const struct secret *value, int64_t *out_version,
                 struct error *err)
 {
@@ -136,11 +148,12 @@ static bool put(struct vault *vault, const char *name, const struct secret *valu
 	}
 	clock_text(clock_utc_us(), now);
 	secrets = json_object_get(opened.file, "secrets");
-	*out_version = version_of(json_object_get(secrets, name)) + 1;
-	json_object_set_new(secrets, name, entry_seal(name, *out_version, opened.key, value, now));
-	is_put = json_object_size(secrets) <= VAULT_SECRETS_MAX
-	                 ? vault_file_write(vault->path, opened.file, err)
-	                 : fail(err, ERROR_USAGE, "vault_full", "the vault holds %d secrets, which is all it can", VAULT_SECRETS_MAX);
+	is_put = has_room(secrets, name, err);
+	if (is_put) {
+		*out_version = version_of(json_object_get(secrets, name)) + 1;
+		json_object_set_new(secrets, name, entry_seal(name, *out_version, opened.key, value, now));
+		is_put = vault_file_write(vault->path, opened.file, err);
+	}
 	opened_free(&opened);
 	return is_put;
 }

@@ -2,10 +2,12 @@
 #include "vault/vault_private.h"
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,25 +16,47 @@
 #define NONCE_BYTES crypto_aead_xchacha20poly1305_ietf_NPUBBYTES
 #define TAG_BYTES crypto_aead_xchacha20poly1305_ietf_ABYTES
 
+static bool is_private(const struct stat *info, const char *path, struct error *err)
+{
+	if (!S_ISREG(info->st_mode))
+		return fail(err, ERROR_CONFIG, "not_a_file", "'%s' is no regular file", path);
+	if (info->st_uid != geteuid() && info->st_uid != 0)
+		return fail(err, ERROR_ACCESS, "vault_exposed", "'%s' belongs to another user", path);
+	if (info->st_mode & 077)
+		return fail(err, ERROR_ACCESS, "vault_exposed", "'%s' has mode %04o, only 0600 is allowed", path,
+		            (unsigned)(info->st_mode & 07777));
+	return true;
+}
+
 bool vault_file_is_private(const char *path, struct error *err)
 {
 	struct stat info;
 
 	if (lstat(path, &info) != 0)
 		return fail_errno(err, errno, "cannot look at '%s'", path);
-	if (!S_ISREG(info.st_mode))
-		return fail(err, ERROR_CONFIG, "not_a_file", "'%s' is no regular file", path);
-	if (info.st_uid != geteuid() && info.st_uid != 0)
-		return fail(err, ERROR_ACCESS, "vault_exposed", "'%s' belongs to another user", path);
-	if (info.st_mode & 077)
-		return fail(err, ERROR_ACCESS, "vault_exposed", "'%s' has mode %04o, only 0600 is allowed", path,
-		            (unsigned)(info.st_mode & 07777));
-	return true;
+	return is_private(&info, path, err);
+}
+
+/* What is looked at once it is open cannot be another file by then. */
+int vault_file_open(const char *path, struct error *err)
+{
+	int fd = vault_file_is_private(path, err) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK) : -2;
+	struct stat info;
+
+	if (fd == -1)
+		fail_errno(err, errno, "cannot open '%s'", path);
+	if (fd < 0 || (fstat(fd, &info) == 0 && is_private(&info, path, err)))
+		return fd < 0 ? -1 : fd;
+	close(fd);
+	return -1;
 }
 
 static bool entry_is_fine(const json_t *entry)
 {
-	return json_is_integer(json_object_get(entry, "version")) && json_is_string(json_object_get(entry, "changed")) &&
+	const json_t *version = json_object_get(entry, "version"), *changed = json_object_get(entry, "changed");
+
+	return json_is_integer(version) && json_integer_value(version) >= 1 && json_integer_value(version) <= VERSION_MAX &&
+	       json_is_string(changed) && json_string_length(changed) < CLOCK_TEXT_BYTES &&
 	       json_is_string(json_object_get(entry, "nonce")) && json_is_string(json_object_get(entry, "box"));
 }
 

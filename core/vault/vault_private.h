@@ -10,6 +10,7 @@
 #define VAULT_FORMAT 1
 #define VAULT_BYTES_MAX (8u << 20)
 #define VAULT_SECRETS_MAX 1000
+#define VERSION_MAX (INT64_C(1) << 53) /* a number in everybody's JSON; nobody gets there */
 #define KEY_BYTES crypto_aead_xchacha20poly1305_ietf_KEYBYTES
 #define SALT_BYTES crypto_pwhash_SALTBYTES
 
@@ -29,6 +30,8 @@ json_t *vault_file_read(const char *path, bool *out_is_missing, struct error *er
 bool vault_file_write(const char *path, const json_t *file, struct error *err);
 /* A file that only its owner can read: `vault_exposed`, `not_a_file`. */
 bool vault_file_is_private(const char *path, struct error *err);
+/* The same, open to be read, and no other by then; -1 with err. */
+int vault_file_open(const char *path, struct error *err);
 
 /* Boxes: {"nonce":base64,"box":base64} as members of `holder`. */
 void box_seal(json_t *holder, const struct secret *key, const char *context, const struct secret *value);

@@ -31,8 +31,10 @@ static struct secret *hash_key_file(const struct secret *content)
 {
 	struct secret *key = secret_new(KEY_BYTES);
 
-	crypto_generichash(secret_bytes(key), KEY_BYTES, secret_look(content), secret_length(content),
-	                   (const unsigned char *)KEY_FILE_CONTEXT, strlen(KEY_FILE_CONTEXT));
+	/* Without a hash the key would be zeros. */
+	if (crypto_generichash(secret_bytes(key), KEY_BYTES, secret_look(content), secret_length(content),
+	                       (const unsigned char *)KEY_FILE_CONTEXT, strlen(KEY_FILE_CONTEXT)) != 0)
+		abort();
 	return key;
 }
 
@@ -40,19 +42,15 @@ static struct secret *hash_key_file(const struct secret *content)
 static struct secret *read_key_file(const char *path, struct error *err)
 {
 	struct secret *content = NULL, *key = NULL;
-	int fd;
+	int fd = vault_file_open(path, err);
 
-	if (!vault_file_is_private(path, err))
-		return NULL;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
-		fail_errno(err, errno, "cannot open '%s'", path);
-	else if ((content = secret_read(fd, KEY_FILE_BYTES_MAX, err)) && secret_length(content) < KEY_FILE_BYTES_MIN)
+		return NULL;
+	if ((content = secret_read(fd, KEY_FILE_BYTES_MAX, err)) && secret_length(content) < KEY_FILE_BYTES_MIN)
 		fail(err, ERROR_CONFIG, "vault_key_missing", "the key file '%s' has fewer than %d bytes", path, KEY_FILE_BYTES_MIN);
 	else if (content)
 		key = hash_key_file(content);
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 	secret_free(content);
 	return key;
 }
@@ -84,7 +82,9 @@ static bool make_key_file(const char *path, struct error *err)
 	randombytes_buf(bytes, sizeof(bytes));
 	len = base64_encode(span_make((const char *)bytes, sizeof(bytes)), text);
 	text[len++] = '\n';
-	is_written = write_all(fd, text, len) || fail_errno(err, errno, "cannot write the key file '%s'", path);
+	/* Its folder too: a vault that lasts longer than its key would be lost. */
+	is_written = (write_all(fd, text, len) || fail_errno(err, errno, "cannot write the key file '%s'", path)) &&
+	             folder_sync_of(path, err);
 	sodium_memzero(bytes, sizeof(bytes));
 	sodium_memzero(text, sizeof(text));
 	close(fd);
@@ -139,7 +139,8 @@ static struct secret *sealing_key(struct vault *vault, const json_t *seal, struc
 		fail(err, ERROR_CONFIG, "vault_key_missing", "the key file '%s' of the vault is missing", vault->key_path);
 		return NULL;
 	}
-	if (!vault->passphrase_key || !member_bytes(seal, "salt", salt, &len) || memcmp(salt, vault->salt, sizeof(salt)) != 0) {
+	if (!vault->passphrase_key || !member_bytes(seal, "salt", salt, &len) || len != sizeof(salt) ||
+	    memcmp(salt, vault->salt, sizeof(salt)) != 0) {
 		fail(err, ERROR_ACCESS, "vault_locked", "the vault is locked: its passphrase was not told to this engine");
 		return NULL;
 	}

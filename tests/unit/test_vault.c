@@ -272,6 +272,56 @@ static void others_may_not_read_it(void **state)
 	expect(*state, "a", "one");
 }
 
+/* Figures that no vault of ours has are refused before anything is counted or shown. */
+static void try_entry(struct vault *vault, const char *member, json_t *value)
+{
+	json_t *file = load();
+
+	json_object_set_new(json_object_get(json_object_get(file, "secrets"), "a"), member, value);
+	store(file);
+	expect(vault, "a", "!vault_damaged");
+}
+
+static void versions_and_times_that_are_none(void **state)
+{
+	struct secret *value = secret_of("two");
+	struct error err = { 0 };
+	int64_t version;
+	char *bytes;
+	size_t len;
+
+	put(*state, "a", "one");
+	assert_true(file_read("vault", 4096, &bytes, &len, NULL));
+	try_entry(*state, "version", json_integer(INT64_MAX));
+	assert_false(vault_put(*state, "a", value, &version, &err));
+	assert_string_equal(err.code, "vault_damaged");
+	assert_true(file_replace("vault", span_make(bytes, len), NULL));
+	try_entry(*state, "version", json_integer(0));
+	assert_true(file_replace("vault", span_make(bytes, len), NULL));
+	try_entry(*state, "changed", json_string("2026-01-01T00:00:00.000000Z, and whatever else one likes"));
+	assert_true(file_replace("vault", span_make(bytes, len), NULL));
+	try_entry(*state, "version", json_integer(INT64_C(1) << 53)); /* the last there can be */
+	assert_false(vault_put(*state, "a", value, &version, &err));
+	assert_string_equal(err.code, "vault_full");
+	assert_true(file_replace("vault", span_make(bytes, len), NULL));
+	expect(*state, "a", "one");
+	secret_free(value);
+	free(bytes);
+}
+
+static void a_seal_with_half_a_salt_opens_for_nobody(void **state)
+{
+	json_t *file;
+
+	put(*state, "a", "one");
+	assert_string_equal(seal(*state, "long enough"), "");
+	file = load();
+	json_object_set_new(json_object_get(file, "seal"), "salt", json_string("AAAA"));
+	store(file);
+	expect(*state, "a", "!vault_locked");
+	assert_string_equal(unlock(*state, "long enough"), "vault_damaged");
+}
+
 static void a_passphrase_locks_each_new_process(void **state)
 {
 	struct vault *next = vault_new("vault", "vault.key");
@@ -384,6 +434,8 @@ int main(void)
 		TEST(a_turned_bit_gives_no_other_value),
 		TEST(half_a_file_is_said_and_not_overwritten),
 		TEST(others_may_not_read_it),
+		TEST(versions_and_times_that_are_none),
+		TEST(a_seal_with_half_a_salt_opens_for_nobody),
 		TEST(a_passphrase_locks_each_new_process),
 		TEST(a_seal_that_was_not_written_leaves_the_old_one),
 		TEST(two_at_once_lose_nothing),
