@@ -2,6 +2,7 @@
  * weir: the command line and the console, clients of the engine's socket. It runs no
  * pipeline and links no SQLite. Without a command it is the console.
  */
+#include "base/file.h"
 #include "cli/cli.h"
 #include "console/app.h"
 
@@ -85,6 +86,8 @@ int main(int argc, char **argv)
 {
 	struct console_wishes wishes = { 0 };
 
+	if (!streams_hold())
+		return error_policies[ERROR_BUG].exit_status;
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_DFL);
 	if (is_console(&wishes, argc - 1, argv + 1))

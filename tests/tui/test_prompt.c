@@ -189,6 +189,8 @@ static void a_history_file_is_private_and_has_no_secrets(void **state)
 	(void)state;
 	take(prompt, PROMPT_LINE, "pause shop");
 	take(prompt, PROMPT_LINE, "secret put key");
+	take(prompt, PROMPT_LINE, "secret  put key hunter2"); /* refused, but typed */
+	take(prompt, PROMPT_LINE, "secret unlock hunter2");
 	take(prompt, PROMPT_LINE, "job set shop password=hunter2");
 	take(prompt, PROMPT_LINE, " status");
 	take(prompt, PROMPT_LINE, "why \"a b\"");

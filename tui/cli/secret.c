@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,14 +28,29 @@ static void on_interrupt(int signal_number)
 struct blind {
 	struct termios before;
 	struct sigaction interrupt, quit, hangup, end;
+	sigset_t mask;
 };
+
+/* They wait until somebody waits for a line: one that came a moment before would be lost, and reading go on for ever. */
+static void hold_signals(sigset_t *out_before)
+{
+	sigset_t held;
+
+	sigemptyset(&held);
+	sigaddset(&held, SIGINT);
+	sigaddset(&held, SIGQUIT);
+	sigaddset(&held, SIGHUP);
+	sigaddset(&held, SIGTERM);
+	sigprocmask(SIG_BLOCK, &held, out_before);
+}
 
 static void blind_begin(struct blind *blind, int fd)
 {
-	struct sigaction action = { .sa_handler = on_interrupt }; /* without SA_RESTART: reading ends */
+	struct sigaction action = { .sa_handler = on_interrupt }; /* without SA_RESTART: waiting ends */
 	struct termios now;
 
 	was_interrupted = 0;
+	hold_signals(&blind->mask);
 	sigaction(SIGINT, &action, &blind->interrupt);
 	sigaction(SIGQUIT, &action, &blind->quit);
 	sigaction(SIGHUP, &action, &blind->hangup);
@@ -54,15 +70,19 @@ static void blind_end(const struct blind *blind, int fd)
 	sigaction(SIGQUIT, &blind->quit, NULL);
 	sigaction(SIGHUP, &blind->hangup, NULL);
 	sigaction(SIGTERM, &blind->end, NULL);
+	sigprocmask(SIG_SETMASK, &blind->mask, NULL);
 }
 
-static struct secret *read_line(int fd, struct error *err)
+static struct secret *read_line(int fd, const sigset_t *mask, struct error *err)
 {
+	struct pollfd typed = { .fd = fd, .events = POLLIN };
 	struct secret *line = secret_new(LINE_BYTES_MAX);
 	ssize_t n;
 
 	do {
-		n = read(fd, secret_bytes(line), LINE_BYTES_MAX);
+		n = ppoll(&typed, 1, NULL, mask);
+		if (n > 0)
+			n = read(fd, secret_bytes(line), LINE_BYTES_MAX);
 	} while (n < 0 && errno == EINTR && !was_interrupted);
 	if (n >= 0 && !was_interrupted) {
 		secret_cut(line, (size_t)n);
@@ -101,7 +121,7 @@ static struct secret *ask(const char *what, struct error *err)
 	fprintf(stderr, "%s (it is not shown): ", what);
 	fflush(stderr);
 	blind_begin(&blind, fd);
-	line = read_line(fd, err);
+	line = read_line(fd, &blind.mask, err);
 	blind_end(&blind, fd);
 	if (!line)
 		fputc('\n', stderr);

@@ -13,7 +13,7 @@
 /* Secrets never belong on a line (they are asked for); but what looks like one is not written to disk even so. */
 bool history_may_keep(const char *line)
 {
-	static const char *const secrets[] = { "private_key", "-----BEGIN", "password", "passphrase", "secret put", "token=" };
+	static const char *const secrets[] = { "private_key", "-----BEGIN", "password", "passphrase", "secret", "token=" };
 
 	if (!*line || *line == ' ')
 		return false;
