@@ -62,6 +62,8 @@ bool witness_commits(const struct sink_setup *setup, const struct sink_state *st
 	const char *name = setup->options->name;
 	bool is_there = setup->witness_count && !setup->witnesses[0].table[0];
 
+	if (state->damage)
+		return fail(err, ERROR_BUG, "state_damaged", "%s", state->damage);
 	if (!is_there || setup->witnesses[0].level <= state->commits)
 		return true;
 	return fail(err, ERROR_BUG, "ledger_mismatch",

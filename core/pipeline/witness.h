@@ -11,7 +11,8 @@
 
 /* Fills the setup's witnesses, which live in the arena. */
 bool witnesses_read(struct dlq *dlq, struct arena *arena, struct sink_setup *setup, struct error *err);
-/* False and `ledger_mismatch`: the warehouse has fewer commits than the job has made. */
+/* False and `ledger_mismatch`: the warehouse has fewer commits than the job has made; `state_damaged`: its books are not what was
+ * written. */
 bool witness_commits(const struct sink_setup *setup, const struct sink_state *state, struct error *err);
 bool witness_keep_commits(struct dlq *dlq, const struct job_options *options, int64_t commits, struct error *err);
 bool witness_forget_commits(struct dlq *dlq, const struct job_options *options, struct error *err);

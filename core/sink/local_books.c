@@ -8,10 +8,20 @@
 
 #define NUMBER_NO_TABLE (-1)
 
+/* Remembered, not failed: whoever begins anew needs none of it. */
+static void note_damage(struct local_sink *sink, const char *what)
+{
+	if (!sink->damage)
+		sink->damage = arena_printf(sink->arena, "the %s of job '%s' in '%s' is not what was written: a bit has turned, or "
+		                            "somebody has changed it; nothing was changed ('weir run %s --from-start' begins anew and "
+		                            "keeps tables and letters)", what, sink->job, sink->store->path, sink->job);
+}
+
 static bool position_read(struct local_sink *sink, struct error *err)
 {
-	sqlite3_stmt *stmt = store_prepare(sink->store, "SELECT incarnation, identity, byte_offset, line, unparked, commits, logs "
-	                                                "FROM _weir_position WHERE job=?1", err);
+	sqlite3_stmt *stmt = store_prepare(sink->store, "SELECT incarnation, identity, byte_offset, line, unparked, commits, logs, "
+	                                                "digest FROM _weir_position WHERE job=?1", err);
+	unsigned char made[DIGEST_BYTES];
 	bool has_row = false;
 	bool is_fine;
 
@@ -28,6 +38,9 @@ static bool position_read(struct local_sink *sink, struct error *err)
 		sink->position.unparked = arena_copy(sink->arena, store_blob(stmt, 4));
 		sink->commits = sqlite3_column_int64(stmt, 5);
 		sink->position.logs = arena_copy(sink->arena, store_text(stmt, 6));
+		digest_position(sink->job, sink->known_incarnation, &sink->position, sink->commits, made);
+		if (!digest_is(store_blob(stmt, 7), made))
+			note_damage(sink, "position");
 	}
 	sqlite3_finalize(stmt);
 	return is_fine;
@@ -49,11 +62,27 @@ static uint64_t *counter_of(struct ledger *ledger, size_t i)
 	return (uint64_t *)(void *)((char *)ledger + counters[i].at);
 }
 
+/* As the statement has them, before they mean anything. */
+static bool ledger_row_is_whole(const struct local_sink *sink, sqlite3_stmt *stmt)
+{
+	unsigned char made[DIGEST_BYTES];
+	uint64_t counted[COUNTERS];
+
+	for (size_t i = 0; i < COUNTERS; i++)
+		counted[i] = (uint64_t)sqlite3_column_int64(stmt, (int)i + 1);
+	digest_ledger(sink->job, sqlite3_column_int64(stmt, 0), store_text(stmt, COUNTERS + 1), counted, COUNTERS, made);
+	return digest_is(store_blob(stmt, COUNTERS + 2), made);
+}
+
 static bool ledger_row_read(struct local_sink *sink, sqlite3_stmt *stmt, struct error *err)
 {
 	int64_t number = sqlite3_column_int64(stmt, 0);
 	size_t at = number == NUMBER_NO_TABLE ? sink->count : (size_t)number;
 
+	if (!ledger_row_is_whole(sink, stmt)) {
+		note_damage(sink, "ledger");
+		return true;
+	}
 	if (number < NUMBER_NO_TABLE || at > sink->count)
 		return fail(err, ERROR_BUG, "ledger_mismatch", "the warehouse '%s' counts messages of table number %" PRId64
 		            " of job '%s', which it does not know", sink->store->path, number, sink->job);
@@ -65,7 +94,8 @@ static bool ledger_row_read(struct local_sink *sink, sqlite3_stmt *stmt, struct 
 static bool ledgers_read(struct local_sink *sink, struct error *err)
 {
 	sqlite3_stmt *stmt = store_prepare(sink->store,
-		"SELECT number, received, written, filtered, dead_lettered, parked, repeated, row_count FROM _weir_ledger "
+		"SELECT number, received, written, filtered, dead_lettered, parked, repeated, row_count, "
+		"table_name, digest FROM _weir_ledger "
 		"WHERE job=?1", err);
 	bool has_row = false;
 	bool is_fine;
@@ -111,10 +141,11 @@ bool books_read(struct local_sink *sink, struct error *err)
 bool books_write_position(struct local_sink *sink, const struct source_position *position, struct error *err)
 {
 	sqlite3_stmt *stmt = store_prepare(sink->store,
-		"INSERT INTO _weir_position(job, incarnation, identity, byte_offset, line, unparked, commits, logs) "
-		"VALUES(?1,?2,?3,?4,?5,?6,?7,?8) ON CONFLICT(job) DO UPDATE SET incarnation=excluded.incarnation, "
+		"INSERT INTO _weir_position(job, incarnation, identity, byte_offset, line, unparked, commits, logs, digest) "
+		"VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9) ON CONFLICT(job) DO UPDATE SET incarnation=excluded.incarnation, "
 		"identity=excluded.identity, byte_offset=excluded.byte_offset, line=excluded.line, unparked=excluded.unparked, "
-		"commits=excluded.commits, logs=CASE excluded.logs WHEN '' THEN logs ELSE excluded.logs END", err);
+		"commits=excluded.commits, digest=excluded.digest, logs=CASE excluded.logs WHEN '' THEN logs ELSE excluded.logs END", err);
+	unsigned char made[DIGEST_BYTES];
 	bool is_fine;
 
 	if (!stmt)
@@ -127,6 +158,8 @@ bool books_write_position(struct local_sink *sink, const struct source_position 
 	store_bind_blob(stmt, 6, position->unparked);
 	sqlite3_bind_int64(stmt, 7, sink->commits + 1);
 	store_bind_text(stmt, 8, position->logs.at ? position->logs : span_of(""));
+	digest_position(sink->job, sink->incarnation, position, sink->commits + 1, made);
+	store_bind_blob(stmt, 9, span_make((const char *)made, DIGEST_BYTES));
 	is_fine = store_run(sink->store, stmt, err);
 	sqlite3_finalize(stmt);
 	return is_fine;
@@ -137,7 +170,9 @@ bool books_write_ledger(struct local_sink *sink, uint32_t number, const char *na
 {
 	sqlite3_stmt *stmt = store_prepare(sink->store,
 		"INSERT OR REPLACE INTO _weir_ledger(job, number, table_name, received, written, filtered, dead_lettered, parked, "
-		"repeated, row_count) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)", err);
+		"repeated, row_count, digest) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)", err);
+	unsigned char made[DIGEST_BYTES];
+	uint64_t counted[COUNTERS];
 	struct ledger copy = *sum;
 	bool is_fine;
 
@@ -146,8 +181,13 @@ bool books_write_ledger(struct local_sink *sink, uint32_t number, const char *na
 	store_bind_text(stmt, 1, span_of(sink->job));
 	sqlite3_bind_int64(stmt, 2, number == BOOKS_NO_TABLE ? NUMBER_NO_TABLE : (int64_t)number);
 	store_bind_text(stmt, 3, span_of(name));
-	for (size_t i = 0; i < COUNTERS; i++)
-		sqlite3_bind_int64(stmt, (int)i + 4, (int64_t)*counter_of(&copy, i));
+	for (size_t i = 0; i < COUNTERS; i++) {
+		counted[i] = *counter_of(&copy, i);
+		sqlite3_bind_int64(stmt, (int)i + 4, (int64_t)counted[i]);
+	}
+	digest_ledger(sink->job, number == BOOKS_NO_TABLE ? NUMBER_NO_TABLE : (int64_t)number, span_of(name), counted, COUNTERS,
+	              made);
+	store_bind_blob(stmt, 11, span_make((const char *)made, DIGEST_BYTES));
 	is_fine = store_run(sink->store, stmt, err);
 	sqlite3_finalize(stmt);
 	return is_fine;

@@ -51,12 +51,16 @@ static const char *const warehouse_migrations[] = {
 
 	/* A log that goes back while nobody looks (transform/history.c). */
 	"ALTER TABLE _weir_position ADD COLUMN logs TEXT NOT NULL DEFAULT '';",
+
+	/* A number that a turned bit has made another one (local_digest.c). */
+	"ALTER TABLE _weir_position ADD COLUMN digest BLOB NOT NULL DEFAULT x'';"
+	"ALTER TABLE _weir_ledger ADD COLUMN digest BLOB NOT NULL DEFAULT x'';",
 };
 
 static const struct store_kind warehouse_kind = {
 	.what = "warehouse",
 	.application_id = WAREHOUSE_ID,
-	.version = 4,
+	.version = 5,
 	.migrations = warehouse_migrations,
 	.page_bytes = WAREHOUSE_PAGE_BYTES,
 };

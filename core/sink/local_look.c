@@ -14,6 +14,7 @@ static void copy_state(const struct local_sink *sink, struct arena *arena, struc
 	memcpy(ledgers, sink->ledgers, (sink->count + 1) * sizeof(*ledgers));
 	*out = (struct sink_state){
 		.is_known = sink->is_known,
+		.damage = sink->damage ? arena_string(arena, span_of(sink->damage)) : NULL,
 		.incarnation = sink->is_known ? arena_string(arena, span_of(sink->known_incarnation)) : NULL,
 		.position = { .identity = arena_copy(arena, sink->position.identity), .offset = sink->position.offset,
 		              .line = sink->position.line },

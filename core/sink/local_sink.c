@@ -41,6 +41,7 @@ static void local_state(struct sink *self, struct sink_state *out)
 
 	*out = (struct sink_state){
 		.is_known = sink->is_known,
+		.damage = sink->damage,
 		.incarnation = sink->known_incarnation,
 		.position = sink->position,
 		.commits = sink->commits,
@@ -181,6 +182,7 @@ static bool local_forget(struct sink *self, struct error *err)
 	}
 	memset(sink->ledgers, 0, (sink->room + 1) * sizeof(*sink->ledgers));
 	sink->is_known = false;
+	sink->damage = NULL;
 	sink->known_incarnation = NULL;
 	sink->commits = sink->known_commits = 0;
 	sink->position = (struct source_position){ 0 };

@@ -24,6 +24,7 @@ struct local_sink {
 	bool is_upsert;
 	bool is_open;                  /* a transaction */
 	bool is_known;
+	const char *damage; /* of the books, in words; NULL: they are what was written */
 	const char *known_incarnation;
 	int64_t commits, known_commits; /* here, and as the job's store remembers */
 	struct source_position position;
@@ -40,6 +41,15 @@ bool books_write_ledger(struct local_sink *sink, uint32_t number, const char *na
                         struct error *err);
 bool books_forget(struct local_sink *sink, struct error *err);
 #define BOOKS_NO_TABLE UINT32_MAX
+
+/* local_digest.c: the first bytes of SHA-256 over a row of the books. */
+#define DIGEST_BYTES 16
+void digest_position(const char *job, const char *incarnation, const struct source_position *position, int64_t commits,
+                     unsigned char out[DIGEST_BYTES]);
+void digest_ledger(const char *job, int64_t number, struct span table, const uint64_t *counters, size_t count,
+                   unsigned char out[DIGEST_BYTES]);
+/* Also if none is stored: the row is of an older version. */
+bool digest_is(struct span stored, const unsigned char made[DIGEST_BYTES]);
 
 /* local_tables.c */
 /* Another source table has its name: it is known and counted, its records are parked, and nothing is made for it. */

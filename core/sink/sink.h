@@ -40,6 +40,7 @@ struct sink_setup {
 /* What the destination knows of the job. Lent until close. */
 struct sink_state {
 	bool is_known;                           /* the job has committed here before */
+	const char *damage;                      /* position or ledger are not what was written: in words; NULL: they are */
 	const char *incarnation;                 /* as stored then */
 	struct source_position position;
 	int64_t commits;                         /* made here since the job began, or began anew; 0: not counted */

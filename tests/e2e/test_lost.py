@@ -183,7 +183,8 @@ def test_files_of_the_first_version_go_on():
         home.replicate(feed)
         for path in (home.warehouse("shop"), home.warehouse("shop_log")):
             with sqlite3.connect(path) as db:
-                for table, column in (("_weir_position", "commits"), ("_weir_position", "logs"), ("_weir_tables", "identity"), ("_weir_replica", "made_from")):
+                for table, column in (("_weir_position", "commits"), ("_weir_position", "logs"), ("_weir_position", "digest"), ("_weir_ledger", "digest"),
+                                      ("_weir_tables", "identity"), ("_weir_replica", "made_from")):
                     db.execute("alter table %s drop column %s" % (table, column))
                 db.execute("drop table _weir_altered")
                 db.execute("pragma user_version = 1")
@@ -242,3 +243,32 @@ def until(home, is_so):
     while not is_so():
         assert time.monotonic() < end, home.run("logs").out[-2000:]
         time.sleep(0.02)
+
+
+def test_a_number_of_the_books_that_became_another_is_said():
+    turns = (("shop_log", "update _weir_position set byte_offset = byte_offset + 1"), ("shop_log", "update _weir_position set line = line ^ 8"),
+             ("shop_log", "update _weir_position set commits = commits + 1"), ("shop_log", "update _weir_position set digest = x'00'"),
+             ("shop_log", "update _weir_ledger set received = received + 64"), ("shop_log", "update _weir_ledger set table_name = 'u' where number = 0"),
+             ("shop_log", "update _weir_ledger set number = 3 where number = 0"))
+    with weir.Home() as home:
+        feed = home.write("feed", rows(0, 20))
+        home.replicate(feed)
+        with open(feed, "a") as f:
+            f.write(rows(20, 30))
+        kept = copy_of(home, "shop_log")
+        for dataset, turn in turns:
+            with sqlite3.connect(home.warehouse(dataset)) as db:
+                db.execute(turn.replace("line ^ 8", "(line | 8) - (line & 8)"))
+            r = home.run("run", "shop.json", "--until-idle", "--json")
+            assert (r.code, r.error["code"]) == (70, "state_damaged"), (turn, r)
+            assert "_weir" not in r.error["message"] and "shop_log.db" in r.error["message"], r
+            for words in (("status",), ("tables",), ("job", "list"), ("merge", "shop")):
+                r = home.run(*words, "--json")
+                assert r.code == 70 and r.error["code"] == "state_damaged" and "--from-start" in r.error["message"], (words, r)
+            put(home, "shop_log", kept)
+        assert home.run("run", "shop.json", "--until-idle", "--json").last["received"] == 30
+        # Who accepts it begins anew.
+        with sqlite3.connect(home.warehouse("shop_log")) as db:
+            db.execute(turns[0][1])
+        assert home.run("run", "shop.json", "--until-idle", "--from-start", "--json").last["received"] == 30
+        home.verify()

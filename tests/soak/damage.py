@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """damage.py [--count N] [FILE:BYTE:BIT ...]: a state file with one bit turned, anywhere, and more to read.
 
-It must do no harm, or be said: by the run, with a reason code, or by `weir verify`. Nothing may crash. What no code tells is a
-number of the position or the ledger that has become another number; such turns are counted, and printed."""
+It must do no harm, or be said: by the run, with a reason code, or by `weir verify`. Nothing may crash."""
 import os
 import random
 import shutil
@@ -21,17 +20,6 @@ SAID = ("state_damaged", "ledger_mismatch", "feed_changed", "name_collision", "r
 
 def lines(first, last):
     return weir.feed([weir.event({"id": i, "n": i, "s": "abc%d" % i}, lsn=100 + i) for i in range(first, last)], weir.id_key)
-
-
-def books(path):
-    """Position and ledger as they stand in a file; None: it cannot be read."""
-    db = sqlite3.connect("file:%s?mode=ro&immutable=1" % path, uri=True)
-    try:
-        return [db.execute("select * from " + t).fetchall() for t in ("_weir_position", "_weir_ledger", "_weir_replica")]
-    except (sqlite3.Error, UnicodeDecodeError):
-        return None
-    finally:
-        db.close()
 
 
 class Damage:
@@ -77,7 +65,6 @@ class Damage:
     def play(self, name, at, bit):
         """What came of it, in a word; a word of what is wrong begins with WRONG."""
         self.turn(name, at, bit)
-        before = books(os.path.join(self.kept, name)), books(os.path.join(self.home.state, name))
         run = self.home.run("run", "shop.json", "--until-idle", "--json")
         if run.code not in (0, 1):
             code = run.error["code"]
@@ -87,8 +74,6 @@ class Damage:
             return "harmless"
         if verified.code == 1 or (verified.code == 70 and verified.error["code"] in SAID):
             return "told by verify"
-        if verified.code == 0 and before[0] != before[1]:
-            return "a number of the books, not told"
         return "WRONG: nobody says anything: %r %r" % (run, verified)
 
 
@@ -103,7 +88,7 @@ def main():
         turns = [(n, int(a), int(b)) for n, a, b in (w.split(":") for w in words)] or [damage.choose(rng) for _ in range(count)]
         for turn in turns:
             word = damage.play(*turn)
-            if word.startswith("WRONG") or "not told" in word:
+            if word.startswith("WRONG"):
                 print("%s\nagain: WEIR_BUILD=%s python3 tests/soak/damage.py %s:%d:%d" % (word, os.path.relpath(weir.BUILD, weir.ROOT), *turn), flush=True)
             failed += word.startswith("WRONG")
             word = word.partition(":")[0]
