@@ -294,6 +294,8 @@ def test_it_is_typed_blindly():
         home.run("engine", "start")
         code, shown = at_terminal(home, "secret", "put", "prod", keys=[b"typed value\r"])
         assert code == 0 and b"typed value" not in shown and b"version 1" in shown, shown
+        code, shown = at_terminal(home, "secret", "put", "prod", keys=[b"{\r\"private_key\": \"x\"\r}\r"])
+        assert code == 2 and b"secret_many_lines" in shown and b"private_key" not in shown, shown
         code, shown = at_terminal(home, "secret", "seal", "--passphrase", keys=[b"one passphrase\r", b"another one\r"])
         assert code == 2 and b"passphrase_differs" in shown, shown
         code, shown = at_terminal(home, "secret", "seal", "--passphrase", keys=[PASSPHRASE + b"\r", PASSPHRASE + b"\r"])

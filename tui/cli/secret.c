@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #define LINE_BYTES_MAX 4096 /* what a terminal takes as one line */
+#define MORE_WAIT_MS 50     /* the rest of a paste comes sooner, nobody types a line as fast */
+#define MORE_MAX 200
 
 static volatile sig_atomic_t was_interrupted;
 
@@ -96,6 +98,30 @@ static struct secret *read_line(int fd, const sigset_t *mask, struct error *err)
 	return NULL;
 }
 
+/* The rest of what was pasted, which the shell would take for commands, and keep. True: there was some. */
+static bool drop_more(int fd)
+{
+	struct pollfd typed = { .fd = fd, .events = POLLIN };
+	bool has_more = false;
+
+	for (int i = 0; i < MORE_MAX && poll(&typed, 1, MORE_WAIT_MS) > 0 && typed.revents == POLLIN; i++) {
+		tcflush(fd, TCIFLUSH);
+		has_more = true;
+	}
+	return has_more;
+}
+
+static struct secret *read_one_line(int fd, const sigset_t *mask, struct error *err)
+{
+	struct secret *line = read_line(fd, mask, err);
+
+	if (!line || !drop_more(fd))
+		return line;
+	secret_free(line);
+	fail(err, ERROR_USAGE, "secret_many_lines", "more than one line was typed; give it from a file: < FILE");
+	return NULL;
+}
+
 /* One line end at most belongs to the typing, not to the secret. */
 static void cut_line_end(struct secret *secret)
 {
@@ -121,7 +147,7 @@ static struct secret *ask(const char *what, struct error *err)
 	fprintf(stderr, "%s (it is not shown): ", what);
 	fflush(stderr);
 	blind_begin(&blind, fd);
-	line = read_line(fd, &blind.mask, err);
+	line = read_one_line(fd, &blind.mask, err);
 	blind_end(&blind, fd);
 	if (!line)
 		fputc('\n', stderr);
