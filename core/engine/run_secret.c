@@ -138,7 +138,8 @@ static json_t *vault_line(struct call *call, const struct vault_facts *facts, co
 	                         (int)json_array_size(facts->secrets), "seal_to",
 	                         vault_box_address(box_of(call->engine->secrets)));
 
-	if (facts->state != VAULT_NONE)
+	/* Of a file that cannot be read nothing is known. */
+	if (facts->state != VAULT_NONE && facts->secrets)
 		json_object_set_new(line, "sealed_by", json_string(facts->has_passphrase ? "passphrase" : "key file"));
 	if (facts->state == VAULT_LOCKED || facts->state == VAULT_BROKEN)
 		json_object_set_new(line, "error", error_to_json(why));

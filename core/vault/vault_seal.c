@@ -14,11 +14,12 @@
 #define KEY_FILE_CONTEXT "weir key file 1"
 #define KEY_FILE_BYTES_MAX 4096
 #define KEY_FILE_BYTES_MIN 32
-/* Argon2id: a third of a second on a small machine, and what it holds meanwhile. What a file may ask for is bounded. */
+/* Argon2id: a third of a second on a small machine, and what it holds meanwhile. What a file may ask for is bounded: all
+ * others wait for the vault as long. */
 #define PASSPHRASE_OPERATIONS 3
 #define PASSPHRASE_MEMORY (64u << 20)
-#define PASSPHRASE_OPERATIONS_MAX 20
-#define PASSPHRASE_MEMORY_MAX (1u << 30)
+#define PASSPHRASE_OPERATIONS_MAX 8
+#define PASSPHRASE_MEMORY_MAX (256u << 20)
 
 bool seal_has_passphrase(const json_t *seal)
 {

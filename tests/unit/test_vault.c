@@ -322,6 +322,33 @@ static void a_seal_with_half_a_salt_opens_for_nobody(void **state)
 	assert_string_equal(unlock(*state, "long enough"), "vault_damaged");
 }
 
+static void try_figure(struct vault *vault, const char *member, json_t *value)
+{
+	json_t *file = load();
+
+	json_object_set_new(json_object_get(file, "seal"), member, value);
+	store(file);
+	assert_string_equal(unlock(vault, "long enough"), "vault_damaged");
+}
+
+static void a_seal_does_not_ask_for_more_than_a_moment(void **state)
+{
+	char *bytes;
+	size_t len;
+
+	put(*state, "a", "one");
+	assert_string_equal(seal(*state, "long enough"), "");
+	assert_true(file_read("vault", 4096, &bytes, &len, NULL));
+	try_figure(*state, "operations", json_integer(9));
+	try_figure(*state, "operations", json_integer(-1));
+	assert_true(file_replace("vault", span_make(bytes, len), NULL));
+	try_figure(*state, "memory_bytes", json_integer((256 << 20) + 1));
+	try_figure(*state, "memory_bytes", json_string("67108864"));
+	assert_true(file_replace("vault", span_make(bytes, len), NULL));
+	assert_string_equal(unlock(*state, "long enough"), "");
+	free(bytes);
+}
+
 static void a_passphrase_locks_each_new_process(void **state)
 {
 	struct vault *next = vault_new("vault", "vault.key");
@@ -436,6 +463,7 @@ int main(void)
 		TEST(others_may_not_read_it),
 		TEST(versions_and_times_that_are_none),
 		TEST(a_seal_with_half_a_salt_opens_for_nobody),
+		TEST(a_seal_does_not_ask_for_more_than_a_moment),
 		TEST(a_passphrase_locks_each_new_process),
 		TEST(a_seal_that_was_not_written_leaves_the_old_one),
 		TEST(two_at_once_lose_nothing),
