@@ -15,9 +15,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #define LOOP_WAIT_MS 500
@@ -36,29 +34,6 @@ static bool take_lock(struct engine *engine, struct error *err)
 		return fail(err, ERROR_UNREACHABLE, "engine_running", "another engine holds '%s'", engine->home->lock);
 	if (ftruncate(engine->lock_fd, 0) != 0 || write(engine->lock_fd, pid, (size_t)length) != length)
 		return fail_errno(err, errno, "cannot write '%s'", engine->home->lock);
-	return true;
-}
-
-static bool listen_socket(struct engine *engine, struct error *err)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	mode_t old_mask;
-	bool is_bound;
-
-	if (strlen(engine->home->socket) >= sizeof(address.sun_path))
-		return fail(err, ERROR_CONFIG, "socket_path_too_long", "'%s' is longer than %zu bytes", engine->home->socket,
-		            sizeof(address.sun_path) - 1);
-	memcpy(address.sun_path, engine->home->socket, strlen(engine->home->socket) + 1);
-	engine->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (engine->listen_fd < 0)
-		return fail_errno(err, errno, "cannot make a socket");
-	/* The lock is ours: a socket that lies there is a dead engine's. */
-	unlink(engine->home->socket);
-	old_mask = umask(0177);
-	is_bound = bind(engine->listen_fd, (struct sockaddr *)&address, sizeof(address)) == 0;
-	umask(old_mask);
-	if (!is_bound || listen(engine->listen_fd, SESSIONS_MAX) != 0)
-		return fail_errno(err, errno, "cannot listen on '%s'", engine->home->socket);
 	return true;
 }
 
@@ -99,7 +74,7 @@ bool engine_open(struct engine *engine, const struct home *home, struct error *e
 	events_open(engine);
 	shown_open(engine);
 	again_open(engine);
-	if (home_make(home, err) && take_lock(engine, err) && access_open(engine, err) && listen_socket(engine, err) &&
+	if (home_make(home, err) && take_lock(engine, err) && access_open(engine, err) && engine_listen(engine, err) &&
 	    access_share(engine, err) && watch_signals(engine, err)) {
 		secrets_open(engine);
 		records_open(engine);
@@ -184,17 +159,24 @@ static int running_jobs(struct engine *engine)
 	return count;
 }
 
-/* The home was deleted under us, or another engine's lock lies there: nothing of ours can be found any more. */
-static bool home_is_gone(struct engine *engine, int64_t now_ms)
+static bool lock_is_ours(const struct engine *engine)
 {
 	struct stat ours, there;
 
+	return fstat(engine->lock_fd, &ours) == 0 && stat(engine->home->lock, &there) == 0 && ours.st_ino == there.st_ino &&
+	       ours.st_dev == there.st_dev;
+}
+
+/* The home was deleted under us, or another engine's lock lies there: nothing of ours can be found any more. */
+static bool home_is_gone(struct engine *engine, int64_t now_ms)
+{
 	if (now_ms - engine->checked_home_ms < HOME_CHECK_MS)
 		return false;
 	engine->checked_home_ms = now_ms;
-	if (fstat(engine->lock_fd, &ours) != 0 || stat(engine->home->lock, &there) != 0)
+	if (!lock_is_ours(engine))
 		return true;
-	return ours.st_ino != there.st_ino || ours.st_dev != there.st_dev;
+	engine_listen_again(engine);
+	return false;
 }
 
 static bool loop_ends(struct engine *engine, atomic_bool *is_done)

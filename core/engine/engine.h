@@ -89,6 +89,8 @@ struct secrets;
 struct engine {
 	const struct home *home;
 	int lock_fd, listen_fd, wake_fd, signal_fd;
+	ino_t socket_inode;         /* of the socket as it was made */
+	bool has_told_socket;       /* that it cannot be made again */
 	pthread_mutex_t lock;       /* jobs, taken_names, running_jobs */
 	pthread_cond_t job_ended;
 	struct job *jobs;
@@ -118,6 +120,9 @@ struct engine {
 
 /* Takes the lock (`engine_running`) and the socket. */
 bool engine_open(struct engine *engine, const struct home *home, struct error *err);
+/* The socket (listen.c); again, once a second, if somebody has taken it away. */
+bool engine_listen(struct engine *engine, struct error *err);
+void engine_listen_again(struct engine *engine);
 /* False: a call could not be ended; nothing was freed, and the process must end at once (_exit). */
 bool engine_close(struct engine *engine);
 

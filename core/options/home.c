@@ -163,7 +163,7 @@ void home_free(struct home *home)
 }
 
 /* Made and looked at again: somebody may have been faster. */
-static bool socket_folder_make(const struct home *home, struct error *err)
+bool home_make_socket_folder(const struct home *home, struct error *err)
 {
 	char *folder = path_folder(home->socket);
 	bool is_fine = true;
@@ -181,5 +181,5 @@ static bool socket_folder_make(const struct home *home, struct error *err)
 bool home_make(const struct home *home, struct error *err)
 {
 	return folder_make(home->config, err) && folder_make(home->state, err) && folder_make(home->jobs_config, err) &&
-	       folder_make(home->jobs_state, err) && folder_make(home->warehouse, err) && socket_folder_make(home, err);
+	       folder_make(home->jobs_state, err) && folder_make(home->warehouse, err) && home_make_socket_folder(home, err);
 }

@@ -175,5 +175,6 @@ struct home {
 struct home *home_find(struct error *err);   /* from WEIR_HOME, XDG_*; socket_path_too_long, folder not ours */
 void home_free(struct home *home);
 bool home_make(const struct home *home, struct error *err); /* folders 0700 */
+bool home_make_socket_folder(const struct home *home, struct error *err); /* the socket's alone */
 
 #endif

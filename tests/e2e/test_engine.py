@@ -1,5 +1,7 @@
 """Starting the engine: it answers, or says at once why it cannot; errors have the form that was asked for."""
+import json
 import os
+import shutil
 import subprocess
 import time
 
@@ -141,3 +143,28 @@ def test_who_asks_for_json_gets_mistakes_as_json():
             assert r.err.count(b"\n") == 1, r
         assert b"did you mean 'tables'" in home.run("tabels").err
         assert not os.path.exists(home.state)
+
+
+def test_a_socket_that_was_swept_away_comes_back():
+    """A folder of the session goes when its user leaves; the engine goes on, holds its lock, and must be found again."""
+    with weir.Home() as home:
+        os.makedirs(home.file("run"), 0o700)
+        outside = {"WEIR_HOME": "", "HOME": home.path, "XDG_RUNTIME_DIR": home.file("run"), "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": ""}
+        home.env.update(outside)
+        assert home.run("engine", "start").code == 0
+        pid = home.run("engine", "status", "--json").last["pid"]
+        try:
+            for harm in (lambda: shutil.rmtree(home.file("run/weir")), lambda: os.unlink(home.file("run/weir/weird.sock")),
+                         lambda: (os.unlink(home.file("run/weir/weird.sock")), home.write("run/weir/weird.sock", "no socket"))):
+                harm()
+                began = time.monotonic()
+                while home.run("engine", "status").code != 0:
+                    assert time.monotonic() - began < 60, harm
+                    time.sleep(0.05)
+                assert home.run("engine", "status", "--json").last["pid"] == pid
+            log = home.run("logs", "--json").lines
+            assert any("was made again" in json.dumps(line) for line in log), log
+        finally:
+            home.run("engine", "stop")
+            if os.path.exists("/proc/%d" % pid):
+                os.kill(pid, 9)
