@@ -4,6 +4,7 @@
 #include "base/arena.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sodium.h>
 #include <stdatomic.h>
@@ -128,6 +129,25 @@ void secret_cut(struct secret *secret, size_t len)
 		return;
 	sodium_memzero(secret->at + len, secret->len - len);
 	secret->len = len;
+}
+
+static _Thread_local bool wipes_copies;
+
+void secret_copies_begin(void)
+{
+	wipes_copies = true;
+}
+
+void secret_copies_end(void)
+{
+	wipes_copies = false;
+}
+
+void secret_copies_free(void *bytes)
+{
+	if (bytes && wipes_copies)
+		explicit_bzero(bytes, malloc_usable_size(bytes));
+	free(bytes);
 }
 
 bool secrets_are_locked(void)

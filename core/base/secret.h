@@ -32,6 +32,11 @@ const unsigned char *secret_look(const struct secret *secret);
 /* Keeps the first `len` bytes. */
 void secret_cut(struct secret *secret, size_t len);
 
+/* free() for jansson, whose parser keeps copies of what it reads: between begin and end this thread wipes what it gives back. */
+void secret_copies_begin(void);
+void secret_copies_end(void);
+void secret_copies_free(void *bytes);
+
 /* False: the system did not lock the memory of a secret (ulimit -l), which could be written to swap. */
 bool secrets_are_locked(void);
 

@@ -8,6 +8,7 @@
  */
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/secret.h"
 #include "bench/bench.h"
 #include "control/control.h"
 #include "engine/engine.h"
@@ -312,7 +313,7 @@ int main(int argc, char **argv)
 
 	if (!streams_hold())
 		return error_policies[ERROR_BUG].exit_status;
-	json_set_alloc_funcs(memory_alloc, free);
+	json_set_alloc_funcs(memory_alloc, secret_copies_free);
 
 	/* Only the characters' encoding comes from the locale: numbers and times never do. */
 	setlocale(LC_CTYPE, "");

@@ -233,7 +233,7 @@ struct credential *credential_read(struct span text, const char *name, const cha
                                    struct error *err)
 {
 	json_error_t where;
-	json_t *root = json_loadb(text.at, text.len, JSON_REJECT_DUPLICATES, &where);
+	json_t *root = json_load_secret(text, JSON_REJECT_DUPLICATES, &where);
 
 	if (json_is_object(root))
 		return read_object(root, name, allowed_hosts, true, err);

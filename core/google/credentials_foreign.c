@@ -80,7 +80,7 @@ bool fetch_impersonated(struct fetcher *fetcher, const struct credential *creden
 
 static struct secret *member_of(struct secret *body, const char *field, struct error *err)
 {
-	json_t *root = json_loadb((const char *)secret_look(body), secret_length(body), 0, NULL);
+	json_t *root = json_load_secret(span_make((const char *)secret_look(body), secret_length(body)), 0, NULL);
 	const char *text = json_string_value(json_object_get(root, field));
 	struct secret *member = NULL;
 

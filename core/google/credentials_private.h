@@ -118,6 +118,8 @@ bool token_call(struct fetcher *fetcher, const struct token_request *request, co
                 struct error *err);
 /* Takes apart {"access_token","expires_in"} or {"accessToken","expireTime"}; `google_bad_answer`. */
 bool token_of_answer(const struct secret *body, int64_t now_utc_s, const char *what, struct token *out, struct error *err);
+/* json_loadb of what holds secrets: the parser's own copies are wiped. */
+json_t *json_load_secret(struct span text, size_t flags, json_error_t *where);
 /* Wipes every text of a JSON value that is nobody else's, and gives it back. */
 void json_wipe(json_t *root);
 

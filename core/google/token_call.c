@@ -14,6 +14,16 @@
 #define LIFE_LEAST_MS 1000
 #define LIFE_MOST_S 43200      /* the longest that an organisation may allow */
 
+json_t *json_load_secret(struct span text, size_t flags, json_error_t *where)
+{
+	json_t *root;
+
+	secret_copies_begin();
+	root = json_loadb(text.at, text.len, flags, where);
+	secret_copies_end();
+	return root;
+}
+
 /* jansson has no way to take texts out of memory; these are nobody else's. */
 void json_wipe(json_t *root)
 {
@@ -53,7 +63,7 @@ static void read_refusal(const json_t *root, int http_status, struct answer_fact
 static bool answer_is_fine(const struct token_answer *answer, const char *what, const struct answer_row **out_row,
                            struct error *err)
 {
-	json_t *root = json_loadb((const char *)secret_look(answer->body), secret_length(answer->body), 0, NULL);
+	json_t *root = json_load_secret(span_make((const char *)secret_look(answer->body), secret_length(answer->body)), 0, NULL);
 	struct answer_facts facts;
 	struct span text;
 
@@ -167,7 +177,7 @@ static bool is_token(const char *text)
 
 bool token_of_answer(const struct secret *body, int64_t now_utc_s, const char *what, struct token *out, struct error *err)
 {
-	json_t *root = json_loadb((const char *)secret_look(body), secret_length(body), JSON_REJECT_DUPLICATES, NULL);
+	json_t *root = json_load_secret(span_make((const char *)secret_look(body), secret_length(body)), JSON_REJECT_DUPLICATES, NULL);
 	const char *token = json_string_value(json_object_get(root, "access_token"));
 	int64_t life_s = seconds_of(json_object_get(root, "expires_in"));
 

@@ -136,6 +136,19 @@ def test_a_secret_stands_nowhere():
                 assert form not in bytes_, (place, form)
 
 
+def test_a_private_key_is_not_left_in_memory():
+    if os.getuid() != 0:
+        raise weir.Skip("only root may look")
+    pem = subprocess.run(["openssl", "genrsa", "2048"], capture_output=True, text=True).stdout
+    account = json.dumps({"type": "service_account", "client_email": "a@b.iam.gserviceaccount.com", "private_key": pem, "client_id": "1"})
+    with weir.Home() as home:
+        assert put(home, "prod", account.encode()).code == 0
+        assert home.run("run", home.job(home.write("feed", FEED), credentials="vault:prod"), "--replace", "--until-idle").code == 0
+        core = core_of(engine_pid(home))
+        # The parser keeps copies of its own.
+        assert len(core) > 1000000 and not [line for line in pem.splitlines()[1:-1] if line.encode() in core]
+
+
 def test_the_engine_is_not_dumpable_once_it_has_a_secret():
     with weir.Home() as home:
         assert put(home, "prod").code == 0
