@@ -106,8 +106,8 @@ static void say_jobs(struct call *call, const struct sums *sums)
 	    sums->oldest_replica_s);
 	say(call, "ok", "parked", "%lld messages of paused tables", (long long)sums->parked);
 	say(call, sums->letters ? "warning" : "ok", "dead letters", "%lld open", (long long)sums->letters);
-	say(call, sums->needing ? "warning" : "ok", "jobs", "%lld, %lld run, %lld need somebody", (long long)sums->jobs,
-	    (long long)sums->running, (long long)sums->needing);
+	say(call, sums->needing ? "warning" : "ok", "jobs", "needing you %lld of %lld, running %lld",
+	    (long long)sums->needing, (long long)sums->jobs, (long long)sums->running);
 }
 
 static void say_disk(struct call *call, const char *folder)

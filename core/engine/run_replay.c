@@ -78,8 +78,8 @@ static bool is_confirmed(struct call *call, const char *name, const struct repla
 	dlq_close(dlq);
 	if (!is_fine || !fit || call_flag(call, "yes"))
 		return is_fine;
-	return fail(err, ERROR_USAGE, "replay_not_confirmed", "%llu letters of group %lld of job '%s' would be replayed",
-	            (unsigned long long)fit, (long long)wish->group, name);
+	return fail(err, ERROR_USAGE, "replay_not_confirmed", "%llu letter%s of group %lld of job '%s' would be replayed",
+	            (unsigned long long)fit, fit == 1 ? "" : "s", (long long)wish->group, name);
 }
 
 /* A job that ended while its replay stood open: what is claimed is freed here. */

@@ -57,14 +57,14 @@ static void add_trouble(json_t *object, const json_t *trouble)
 	set_text(object, "sentence", sentence);
 }
 
-/* "ops2: carts backfill" */
+/* "ops2: carts backfill", and without why "by ops2": a bare name would explain nothing. */
 static void add_pause(json_t *object, const json_t *paused)
 {
 	const char *who = text_of(paused, "who"), *why = text_of(paused, "why");
 	OWNED(text) words = text_new(WORDS_MAX);
 	OWNED(text) sentence = text_new(WORDS_MAX);
 
-	text_add_format(words, "%s%s%s", who, *why ? ": " : "", why);
+	text_add_format(words, "%s%s%s%s", *why ? "" : "by ", *who ? who : "somebody", *why ? ": " : "", why);
 	text_add_format(sentence, "paused by %s%s%s%s; its messages are parked", *who ? who : "somebody", *why ? " \"" : "", why,
 	                *why ? "\"" : "");
 	json_object_set(object, "since", json_object_get(paused, "since"));

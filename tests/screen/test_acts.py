@@ -125,7 +125,11 @@ def test_a_replay_that_is_typed_asks_with_its_count_and_says_what_came_of_it():
         t.wait_for("8 letters of group 1 of job 'shop' would be replayed?")
         steps(t, "Esc")
         assert group(home)["open"] == 8 and "dlq replay" not in [what for what, _, code in acts(home) if code in (0, 1)]
-        steps(t, "2 Enter")
+        asked = "dlq replay --group 1 --job shop: asked, not done: 8 letters of group 1 of job 'shop' would be replayed"
+        assert asked.encode() in home.run("journal").out, home.run("journal").out
+        steps(t, "g j")
+        t.row("dlq replay --group 1 --job shop: asked, not done: ")
+        steps(t, "q 2 Enter")
         t.wait_for("would be replayed?")
         t.row("Same as")
         steps(t, "Enter")

@@ -286,7 +286,7 @@ def test_the_palette_has_what_was_typed_last_and_finds_by_any_word():
             line(t, typed)
         press_each(t, "C-p")
         lines = t.picture().lines
-        at = t.row("palette: what was typed last")
+        at = t.row("palette: lines typed before")
         assert [row.split("  ")[0].strip() for row in lines[at + 1 : at + 3]] == ["note the source is told", "explain not_json"], lines
         press_each(t, "Down", "Enter")
         assert last(t).startswith(":explain not_json"), last(t)  # nothing has run: it is on the line

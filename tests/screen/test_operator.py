@@ -1,4 +1,6 @@
 """At three in the morning: from the first screen to the cause in one key, and no key that does nothing without saying so."""
+import getpass
+
 import console
 import weir
 
@@ -62,8 +64,22 @@ def test_a_filter_that_leaves_nothing_says_so():
             t.type("zzz")
             t.press("Enter")
             t.sync()
-            assert t.row("the filter leaves none; Esc takes it away"), t.picture().lines
+            line = t.picture().lines[t.row("the filter leaves none; Esc takes it away")]
+            assert line.strip() == "the filter leaves none; Esc takes it away", line # and no rule runs through it
             t.press("Esc")
+
+
+def test_tables_stand_worst_first_also_below_their_job():
+    with console.broken_shop() as home:
+        assert home.run("start", "shop").code == 0
+        assert home.run("pause", "shop", "shop.customers").code == 0
+        with console.console(home) as t:
+            for place in (":overview", ":job shop", ":tables"):
+                t.type(place)
+                t.press("Enter")
+                t.sync()
+                assert t.row(" shop.orders ") < t.row("  paused  "), t.picture().lines
+                assert place == ":tables" or t.picture().lines[t.row("  paused  ")].endswith(" by " + getpass.getuser()), t.picture().lines
 
 
 def test_half_a_sequence_shows_how_it_may_go_on():

@@ -55,7 +55,7 @@ static void the_same_columns_again_say_what_the_engine_says(void **state)
 {
 	(void)state;
 	assert_string_equal(changes("[" TABLE("t", VERSION("1", COLUMN("a", "INT64")) "," VERSION("2", COLUMN("a", "INT64"))) "]"),
-	                    "2 : what it says\n1 : first seen, 1 columns -- made\n");
+	                    "2 : what it says\n1 : first seen, 1 column -- made\n");
 }
 
 static void tables_are_mixed_newest_first(void **state)
@@ -63,7 +63,7 @@ static void tables_are_mixed_newest_first(void **state)
 	(void)state;
 	assert_string_equal(changes("[" TABLE("t", VERSION("1", COLUMN("a", "INT64")) "," VERSION("3", "")) ","
 	                                TABLE("u", VERSION("2", "")) "]"),
-	                    "3 a: gone from the source\n2 : first seen, 0 columns -- made\n1 : first seen, 1 columns -- made\n");
+	                    "3 a: gone from the source\n2 : first seen, 0 columns -- made\n1 : first seen, 1 column -- made\n");
 }
 
 /* What the engine tells column by column goes before what two versions' columns say. */
@@ -73,7 +73,7 @@ static void steps_are_shown_as_they_are_told(void **state)
 	assert_string_equal(changes("[" TABLE("t", VERSION("1", COLUMN("a", "INT64")) ",{\"time\":\"2\",\"columns\":[],\"steps\":["
 	                                "{\"column\":\"b\",\"change\":\"renamed from a\",\"did\":\"values carried over\",\"rows\":3},"
 	                                "{\"column\":\"c\",\"change\":\"dropped\",\"did\":\"kept\"}]}") "]"),
-	                    "2 b: renamed from a -- values carried over, 3 rows\n2 c: dropped -- kept\n1 : first seen, 1 columns -- made\n");
+	                    "2 b: renamed from a -- values carried over, 3 rows\n2 c: dropped -- kept\n1 : first seen, 1 column -- made\n");
 }
 
 /* An engine of another version may leave things out. */

@@ -131,6 +131,10 @@ static void states_have_their_roles(void **state)
 	assert_int_equal(state_role("stopped"), ROLE_state_off);
 	assert_int_equal(state_role("catching up"), ROLE_state_watch);
 	assert_int_equal(state_role(""), ROLE_text);
+	assert_int_equal(state_rank("needs you"), 0);
+	assert_true(state_rank("paused") < state_rank("ok"));
+	assert_int_equal(state_rank("stopped"), STATE_RANKS - 1);
+	assert_true(state_rank("a new word") < state_rank("ok"));
 	assert_string_equal(state_column("needs you"), "NEEDS YOU");
 	assert_string_equal(state_column("paused"), "paused");
 }

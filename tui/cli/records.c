@@ -30,6 +30,12 @@ static void add_time(struct text *out, const json_t *line)
  * Journal
  */
 
+/* It told its count and waited for a yes; the console's journal (view/journal_lines.c) words it so too. */
+static bool is_question(const char *code)
+{
+	return strcmp(code, "replay_not_confirmed") == 0 || strcmp(code, "not_confirmed") == 0;
+}
+
 /* How an act ended, in words. */
 static void add_end(struct text *out, const json_t *line)
 {
@@ -41,6 +47,8 @@ static void add_end(struct text *out, const json_t *line)
 		text_add(out, ": done");
 	else if (strcmp(phase, "after") == 0)
 		text_add_format(out, ": done, exit %lld", cli_number(line, "exit"));
+	else if (is_question(cli_word(line, "code")))
+		text_add_format(out, ": asked, not done: %s", cli_word(line, "message"));
 	else
 		text_add_format(out, ": %s: %s: %s", phase, cli_word(line, "code"), cli_word(line, "message"));
 }

@@ -21,7 +21,7 @@ static const struct hint_words {
 	[ACTION_letters] = { "dead letters", "letters" },
 	[ACTION_first_bad] = { "first bad event", "first" },
 	[ACTION_pane_next] = { "pane", "pane" },
-	[ACTION_copy_finding] = { "copy finding", "copy" },
+	[ACTION_copy_finding] = { "copy finding", "finding" },
 	[ACTION_zone] = { "time zone", "zone" },
 	[ACTION_trouble] = { "trouble only", "trouble" },
 	[ACTION_acts_log] = { "done here", "done" },

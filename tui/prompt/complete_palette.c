@@ -65,7 +65,7 @@ void complete_palette(const struct prompt *prompt, struct matches *out)
 {
 	struct completing completing = { .out = out, .command = "", .kind = "", .word = prompt_text(prompt) };
 
-	*out = (struct matches){ .title = memory_string("palette: what was typed last, commands and places, by any word"),
+	*out = (struct matches){ .title = memory_string("palette: lines typed before, commands, places"),
 		                 .effect = memory_string("Enter goes to a place, or puts the command onto the line: nothing runs yet") };
 	for (enum fit fit = FIT_ALL; fit < FITS; fit++) {
 		offer_recent(&completing, prompt, fit);

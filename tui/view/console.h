@@ -30,6 +30,8 @@ bool console_is_blind(const struct console *console);
 /* Text role of numbers: dim while they are old. */
 enum role console_role(const struct console *console, enum role role);
 enum role state_role(const char *state);                    /* of one of the eight words */
+#define STATE_RANKS 8
+int state_rank(const char *state);                          /* 0: the worst of the eight; one that is new is watched */
 /* "NEEDS YOU" for a column; other states as they are. */
 const char *state_column(const char *state);
 

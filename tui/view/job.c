@@ -88,9 +88,9 @@ static void collect(struct view *view, struct rows *rows)
 	const json_t *row;
 	size_t i;
 
-	for (int pass = 0; pass < 2; pass++) { /* those in trouble first */
+	for (int rank = 0; rank < STATE_RANKS; rank++) { /* worst first */
 		json_array_foreach(json_object_get(job_of(view), "tables"), i, row) {
-			if (is_fine(row) == pass && !(pass && console_is_trouble_only(view->console)))
+			if (state_rank(member_text(row, "state")) == rank && !(is_fine(row) && console_is_trouble_only(view->console)))
 				rows_add(rows, row);
 		}
 	}

@@ -40,12 +40,8 @@ static void row_key(const json_t *row, char out[LIST_KEY_BYTES])
 
 static enum role row_role(const struct console *console, const json_t *row, size_t column)
 {
-	const char *phase = member_text(row, "phase");
-
 	(void)column;
-	if (strcmp(phase, "failed") == 0 || strcmp(phase, "refused") == 0)
-		return ROLE_warn;
-	return console_role(console, ROLE_text);
+	return journal_has_failed(row) ? ROLE_warn : console_role(console, ROLE_text);
 }
 
 static const struct answer *ask(struct view *view)

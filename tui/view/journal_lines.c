@@ -5,6 +5,19 @@
 #define WHO_COLS 8
 #define CHANGE_LINES 4 /* a change is two lines, and one may have failed */
 
+/* An act that told its count and waited for a yes: nothing has failed. */
+static bool is_question(const char *code)
+{
+	return strcmp(code, "replay_not_confirmed") == 0 || strcmp(code, "not_confirmed") == 0;
+}
+
+bool journal_has_failed(const json_t *line)
+{
+	const char *phase = member_text(line, "phase");
+
+	return (strcmp(phase, "failed") == 0 || strcmp(phase, "refused") == 0) && !is_question(member_text(line, "code"));
+}
+
 /* What came of an act; nothing where it simply was done. */
 static void end_add(const json_t *line, struct text *out)
 {
@@ -14,6 +27,8 @@ static void end_add(const json_t *line, struct text *out)
 		text_add(out, ": begun, no end yet");
 	else if (strcmp(phase, "after") == 0 && member_int(line, "exit"))
 		text_add_format(out, ": done, exit %d", (int)member_int(line, "exit"));
+	else if (is_question(member_text(line, "code")))
+		text_add_format(out, ": asked, not done: %s", member_text(line, "message"));
 	else if (strcmp(phase, "after") != 0)
 		text_add_format(out, ": %s: %s: %s", phase, member_text(line, "code"), member_text(line, "message"));
 }

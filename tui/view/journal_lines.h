@@ -11,5 +11,7 @@ void journal_draw(struct console *console, const char *job, const char *troubled
 const struct answer *journal_ask(struct model *model, const char *job, int lines);
 /* "paused shop.carts: "source team backfills carts"": a line as a sentence. */
 void journal_sentence(const json_t *line, struct text *out);
+/* An act that failed or was refused; not one that only told its count and waited for a yes. */
+bool journal_has_failed(const json_t *line);
 
 #endif

@@ -165,11 +165,13 @@ static void rows_make(struct overview *overview, const struct answer *answer, bo
 		if (trouble_only && is_fine(member_text(job, "worst")))
 			continue;
 		row_add(overview, job, NULL);
-		for (int pass = 0; pass < 2; pass++) { /* those in trouble first */
+		for (int rank = 0; rank < STATE_RANKS; rank++) { /* worst first */
 			json_array_foreach(json_object_get(job, "tables"), j, table) {
-				if (is_fine(member_text(table, "state")) != (bool)pass)
+				const char *state = member_text(table, "state");
+
+				if (state_rank(state) != rank)
 					continue;
-				if (!pass || (overview->is_unfolded && !trouble_only))
+				if (!is_fine(state) || (overview->is_unfolded && !trouble_only))
 					row_add(overview, job, table);
 				else
 					overview->folded++;

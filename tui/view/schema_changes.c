@@ -86,7 +86,7 @@ static bool steps_take(json_t *out, const json_t *table, const json_t *version)
 static void table_compare(json_t *out, const json_t *table)
 {
 	const json_t *timeline = json_object_get(table, "timeline"), *version;
-	size_t i;
+	size_t i, count;
 
 	json_array_foreach(timeline, i, version) {
 		OWNED(text) change = text_new(LINE_BYTES);
@@ -97,7 +97,8 @@ static void table_compare(json_t *out, const json_t *table)
 			columns_compare(out, table, json_array_get(timeline, i - 1), version);
 			continue;
 		}
-		text_add_format(change, "first seen, %zu columns", json_array_size(json_object_get(version, "columns")));
+		count = json_array_size(json_object_get(version, "columns"));
+		text_add_format(change, "first seen, %zu column%s", count, count == 1 ? "" : "s");
 		change_add(out, table, version, "", change->at, "made");
 	}
 }

@@ -161,7 +161,8 @@ static void tables_draw(struct view *view, struct area area)
 	const json_t *selected = rows_selected(view, rows);
 	int bad = bad_count(answer->lines);
 	bool has_chart = area.rows >= CHART_FROM_ROWS && tables_chart_has(view->console, selected);
-	struct parts parts = parts_of(area.rows, (int)rows_count(rows) + 1, bad, has_chart);
+	int wanted = 1 + (rows_count(rows) ? (int)rows_count(rows) : 1); /* the heads, and rows or why there are none */
+	struct parts parts = parts_of(area.rows, wanted, bad, has_chart);
 
 	rows_draw(view, rows, area_part(area, 0, 0, parts.list, area.cols), true);
 	if (parts.pane)
@@ -169,7 +170,7 @@ static void tables_draw(struct view *view, struct area area)
 	if (parts.chart)
 		tables_chart_draw(view->console, selected, area_part(area, parts.list + parts.pane, 0, TABLES_CHART_ROWS, area.cols));
 	if (!rows_count(rows))
-		draw_text(area, parts.list, 1, ROLE_text,
+		draw_text(area, parts.list - 1, 1, ROLE_text,
 		          rows_are_filtered_out(rows)    ? ROWS_FILTERED_OUT :
 		          !answer->is_known              ? "asking the engine ..." :
 		          console_is_trouble_only(view->console) ? "nothing is in trouble; ! shows all" :

@@ -113,6 +113,17 @@ enum role state_role(const char *state)
 	return *state ? ROLE_state_watch : ROLE_text;
 }
 
+int state_rank(const char *state)
+{
+	static const char *const words[STATE_RANKS] = { "needs you",   "retrying", "waiting", "catching up",
+		                                        "paused", "draining", "ok",      "stopped" };
+	int rank = 0;
+
+	while (rank < STATE_RANKS && strcmp(state, words[rank]) != 0)
+		rank++;
+	return rank < STATE_RANKS ? rank : STATE_RANKS - 3; /* before what is ok, whatever a newer engine calls it */
+}
+
 const char *state_column(const char *state)
 {
 	return strcmp(state, "needs you") == 0 ? "NEEDS YOU" : state;
