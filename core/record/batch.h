@@ -125,7 +125,7 @@ struct source_position {
 	struct span identity;         /* e.g. device, inode, hash of the head, as JSON */
 	uint64_t offset, line;
 	struct span unparked;         /* ids of the parked messages that came back with this commit; see pipeline/unpark.c */
-	struct span logs;             /* how far the transform has seen the source's logs; empty: no farther than before */
+	struct span logs;             /* what the transform remembers of the source's logs; empty: no more than before */
 };
 
 struct batch {

@@ -3,28 +3,20 @@
  * tells of it: a schema block without the column says that it was gone there. Rows
  * from before that have, once the column is back, its default or NULL, and the
  * source sends none of them again.
- *
- * What is remembered here of columns lives as long as the run.
+ * What is remembered here of columns outlives the run (comebacks_kept.c).
  */
 #include "transform/debezium_private.h"
 
 #define FIRST_ORDINAL 2 /* of places inside an event: 0 and 1 are rows' */
 #define ORDINALS 250
 
-/* Where the log had a column, and where it had not. */
-struct presence {
-	bool is_seen, is_gone, is_told;
-	struct position first, last; /* of the rows that have it */
-	struct position gone;        /* the last row without it */
-	struct position told;        /* the one for which older rows were changed */
-};
-
 void presences_free(struct table *table)
 {
 	free(table->presences);
+	text_free(table->presences_text);
 }
 
-static struct presence *presence_of(struct table *table, size_t column)
+struct presence *presence_of(struct table *table, size_t column)
 {
 	if (table->presence_room < table->schema.count) {
 		size_t room = table->schema.count + 16, old = table->presence_room;
@@ -58,9 +50,14 @@ static void shape_find_columns(struct shape *shape, const struct table *table)
 		return;
 	shape->column_count = table->schema.count;
 	shape->has = arena_zalloc(shape->arena, shape->column_count * sizeof(*shape->has));
+	shape->has_default = arena_zalloc(shape->arena, shape->column_count * sizeof(*shape->has_default));
 	for (size_t i = 0; i < shape->count; i++) {
-		if (shape->members[i].column >= 0)
-			shape->has[shape->members[i].column] = true;
+		int32_t column = shape->members[i].column;
+
+		if (column < 0)
+			continue;
+		shape->has[column] = true;
+		shape->has_default[column] = shape->members[i].has_default;
 	}
 	shape->lacks = false;
 	for (size_t c = 0; c < shape->column_count; c++)
@@ -90,8 +87,9 @@ static bool presence_is_new(const struct presence *p)
 	       (!p->is_told || position_compare(&p->told, &p->gone) < 0);
 }
 
-/* The block of rows that have the column again says what the others got. */
-static struct span default_of(struct debezium *d, struct event *e, size_t column, const struct presence *p)
+/* The block of rows that have the column again says what the others got. False: that block was in an earlier run, and
+ * has a default: the next row that has the column brings it again. */
+static bool default_of(struct debezium *d, struct event *e, size_t column, const struct presence *p, struct span *out)
 {
 	const struct table *table = e->table;
 
@@ -99,18 +97,23 @@ static struct span default_of(struct debezium *d, struct event *e, size_t column
 		struct shape *shape = table->shapes[s];
 
 		shape_find_columns(shape, table);
-		if (shape->has[column] && shape->block && position_compare(&shape->last, &p->gone) > 0)
-			return column_default(d, e, shape->block, (int)column);
+		if (!shape->has[column] || !shape->block || position_compare(&shape->last, &p->gone) <= 0)
+			continue;
+		*out = column_default(d, e, shape->block, (int)column);
+		return true;
 	}
-	return NOTHING;
+	*out = NOTHING;
+	return !p->has_default;
 }
 
 static void come_back(struct debezium *d, struct event *e, size_t column, struct presence *p)
 {
-	struct span value = default_of(d, e, column, p), name = e->table->more[column].quoted;
+	struct span value, name = e->table->more[column].quoted;
 	struct position at = p->gone;
 	struct record *record;
 
+	if (!default_of(d, e, column, p, &value))
+		return;
 	e->table->step_at = &at;
 	table_step(e->table, e->table->columns[column].name, "gone for a while", value.len ? "rows before it have the default"
 	                                                                                   : "rows before it are NULL");
@@ -133,25 +136,47 @@ static void come_back(struct debezium *d, struct event *e, size_t column, struct
 static void shape_tell(struct shape *shape, struct table *table)
 {
 	for (size_t c = 0; shape->is_placed && c < table->schema.count; c++) {
-		if (shape->has[c])
-			presence_add(presence_of(table, c), &shape->first, &shape->last);
-		else
-			presence_lose(presence_of(table, c), &shape->last);
+		struct presence *p = presence_of(table, c);
+
+		if (!shape->has[c]) {
+			presence_lose(p, &shape->last);
+			continue;
+		}
+		presence_add(p, &shape->first, &shape->last);
+		if (position_compare(&shape->last, &p->last) == 0)
+			p->has_default = shape->has_default[c];
 	}
 }
 
-/* Does any shape lack a column? Looked at again when the table has got another one. */
+/* Rows of an earlier run lacked what has been added since. */
+static void past_tell(struct table *table)
+{
+	for (size_t c = table->past_count; table->past_count && c < table->schema.count; c++)
+		presence_lose(presence_of(table, c), &table->past_last);
+}
+
+void presences_gather(struct table *table)
+{
+	past_tell(table);
+	for (size_t s = 0; s < SHAPES_MAX && table->shapes[s]; s++) {
+		shape_find_columns(table->shapes[s], table);
+		shape_tell(table->shapes[s], table);
+	}
+}
+
+/* Does any row lack a column? Looked at again when the table has got another one. */
 static bool table_lacks(struct table *table)
 {
 	if (table->lacks_count == table->schema.count)
 		return table->may_lack;
 	table->lacks_count = table->schema.count;
+	table->may_lack |= table->past_count && table->past_count < table->schema.count;
 	for (size_t s = 0; s < SHAPES_MAX && table->shapes[s]; s++) {
 		shape_find_columns(table->shapes[s], table);
 		table->may_lack |= table->shapes[s]->lacks;
 	}
-	for (size_t s = 0; table->may_lack && s < SHAPES_MAX && table->shapes[s]; s++)
-		shape_tell(table->shapes[s], table);
+	if (table->may_lack)
+		presences_gather(table);
 	return table->may_lack;
 }
 
@@ -172,6 +197,7 @@ void comebacks_follow(struct debezium *d, struct event *e, struct shape *shape)
 		return;
 	shape_find_columns(shape, table);
 	shape_place(shape, &e->position);
+	table->is_followed = true;
 	if (shape->lacks && !table->may_lack)
 		table->lacks_count = 0;
 	if (!table_lacks(table))

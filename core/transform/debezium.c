@@ -50,6 +50,30 @@ static void debezium_close(struct transform *transform)
 	free(d);
 }
 
+/* Two lines: of the logs, and of the columns in them. */
+static void memory_read(struct debezium *d, struct span text)
+{
+	const char *end = text.len ? memrchr(text.at, '\n', text.len) : NULL;
+	struct span logs = end ? span_make(text.at, (size_t)(end - text.at)) : text;
+
+	history_read(&d->history, logs);
+	if (end)
+		presences_read(d, span_make(end + 1, text.len - logs.len - 1));
+}
+
+static struct span memory_text(struct debezium *d, struct arena *arena)
+{
+	struct span logs = history_text(&d->history, HISTORY_LOGS, arena), presences = presences_text(d, arena);
+	char *at = arena_bytes(arena, logs.len + 1 + presences.len);
+
+	if (logs.len)
+		memcpy(at, logs.at, logs.len);
+	at[logs.len] = '\n';
+	if (presences.len)
+		memcpy(at + logs.len + 1, presences.at, presences.len);
+	return span_make(at, logs.len + 1 + presences.len);
+}
+
 static struct transform *debezium_open(const struct transform_setup *setup, struct error *err)
 {
 	struct debezium *d = memory_zalloc(sizeof(*d));
@@ -73,7 +97,7 @@ static struct transform *debezium_open(const struct transform_setup *setup, stru
 	}
 	for (size_t i = 0; i < setup->table_count; i++)
 		table_restore(d, setup->tables[i]);
-	history_read(&d->history, setup->logs);
+	memory_read(d, setup->logs);
 	for (size_t i = 0; i < d->table_count; i++)
 		d->tables[i]->history_version = d->history.version;
 	return &d->base;
@@ -184,11 +208,12 @@ static void debezium_apply(struct transform *transform, struct batch *batch, str
 static void debezium_finish(struct transform *transform, struct batch *batch)
 {
 	struct debezium *d = (struct debezium *)transform;
+	bool has_changed = presences_have_changed(d);
 
-	if (!d->history.has_grown)
+	if (!d->history.has_grown && !has_changed)
 		return;
 	d->history.has_grown = false;
-	batch->end.logs = history_text(&d->history, HISTORY_LOGS, batch->arena);
+	batch->end.logs = memory_text(d, batch->arena);
 }
 
 const struct transform_ops transform_debezium = {

@@ -229,6 +229,19 @@ struct table {
 	bool may_lack;                  /* a row whose block lacks a column has been seen in this run */
 	struct presence *presences;     /* by column: where rows have it and where not; NULL until may_lack */
 	size_t presence_room;
+	bool is_followed;               /* rows have been since its presences were last written down */
+	struct text *presences_text;    /* as they were written down; NULL: never */
+	size_t past_count;              /* columns that it had when an earlier run ended, if that is remembered; else 0 */
+	struct position past_last;      /* of the rows of then */
+};
+
+/* Where the log had a column, and where it had not. */
+struct presence {
+	bool is_seen, is_gone, is_told;
+	bool has_default;            /* in the block of the last row that has it */
+	struct position first, last; /* of the rows that have it */
+	struct position gone;        /* the last row without it */
+	struct position told;        /* the one for which older rows were changed */
 };
 
 /* One member of a row and where it goes. */
@@ -239,6 +252,7 @@ struct member {
 	struct span name;               /* as it stands in the message, still escaped */
 	int32_t column;
 	const struct source_type *from; /* NULL: each value tells */
+	bool has_default;               /* the schema block has one */
 	struct type_quick quick;        /* how its values nearly always look */
 };
 
@@ -253,6 +267,7 @@ struct shape {
 	uint32_t type_version;          /* of the table, when the quick readers were chosen */
 	size_t column_count;            /* of the table, when `has` was made */
 	bool *has, lacks, is_placed;    /* which of them it has; not all; it has been used, from `first` to `last` */
+	bool *has_default;              /* in its block, of each column */
 	struct position first, last;
 	uint32_t used;                  /* of `trails`, which takes turns */
 	struct {
@@ -312,7 +327,7 @@ struct debezium {
 	struct member_order root_orders[ROOT_ORDERS]; /* envelopes, heartbeats, rows... take turns */
 	struct member_order source_order, transaction_order;
 	struct field_plan *root_plans, *source_plans; /* FIELD_PLANS each */
-	bool has_ddl;                   /* schema changes of MySQL have been seen in this run */
+	bool has_ddl, is_ddl_kept;      /* schema changes of MySQL have been seen; that is written down */
 	bool decimals_are_text;         /* the file says base64, the messages have text (flattened rows) */
 	struct block_cache *blocks;
 	struct source_schema *rules;
@@ -367,6 +382,12 @@ void fills_put(struct debezium *d, struct event *e);
 /* comebacks.c: columns that blocks lack for a while. For each row, before its record. */
 void comebacks_follow(struct debezium *d, struct event *e, struct shape *shape);
 void presences_free(struct table *table);
+struct presence *presence_of(struct table *table, size_t column);
+void presences_gather(struct table *table); /* what only its shapes know */
+/* comebacks_kept.c: what is written down of it with the job's position, and whether that is something else than last time. */
+bool presences_have_changed(struct debezium *d);
+struct span presences_text(struct debezium *d, struct arena *arena);
+void presences_read(struct debezium *d, struct span text);
 bool is_mysql(const struct event *e);
 /* schema_statement.c: MySQL's DDL, checked against tableChanges, to columns, names and to what becomes of older rows. */
 void ddl_apply(struct debezium *d, struct event *e, struct span ddl);

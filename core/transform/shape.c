@@ -88,6 +88,7 @@ static bool member_resolve(struct debezium *d, struct event *e, uint32_t token, 
 	const struct source_field *field = block_field(e, name);
 
 	out->from = field ? &field->type : NULL;
+	out->has_default = field && event_block_row(e)->defaults[field - event_block_row(e)->fields].len;
 	if (is_skipped(e, name)) {
 		out->column = MEMBER_SKIPPED;
 		return true;

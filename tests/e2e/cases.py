@@ -29,7 +29,7 @@ class Case:
         self.mode = mode
         # A table whose first row in sight has the default already is not known to have been without: only in order.
         self.history = histories.History(rng, has_gone=mode == "merge" or not is_shuffled, has_defaults=not is_shuffled,
-                                          has_renames=mode == "merge" or not is_shuffled, has_returns=not kills, only=os.environ.get("WEIR_CONNECTOR"))
+                                          has_renames=mode == "merge" or not is_shuffled, only=os.environ.get("WEIR_CONNECTOR"))
         if mode == "upsert":  # without a changelog there is nothing to hold rows that cannot be told apart
             self.history.changes = [c for c in self.history.changes if c["key"]]
         self.changes = self.history.changes
@@ -37,8 +37,6 @@ class Case:
         self.kills = ["%s:%d" % (rng.choice(crash_points()), rng.choice((1, 1, 2, 3))) for _ in range(kills)]
         self.order = self.placed(rng, is_shuffled)
         self.cuts = sorted(rng.randrange(len(self.order) + 1) for _ in range(rng.choice((0, 0, 1, 3))))
-        if any(comebacks(self.changes, number) for number in range(len(self.history.tables))):
-            self.cuts = []  # that a column was gone is remembered as long as a run
 
     def placed(self, rng, is_shuffled):
         """(change, part) in the order of delivery, a fifth of them twice. Schema changes keep their place among the events of

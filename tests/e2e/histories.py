@@ -54,7 +54,7 @@ def key_of(key, row):
 class History:
     """What a source did and how its connector is set: connector, form of types, envelope or flattened, ...; tables; changes."""
 
-    def __init__(self, rng, has_gone=True, has_truncates=True, has_defaults=True, has_renames=True, has_returns=True, only=None):
+    def __init__(self, rng, has_gone=True, has_truncates=True, has_defaults=True, has_renames=True, only=None):
         self.rng, self.has_renames = rng, has_renames
         self.connector = rng.choice([c for c in sources.CONNECTORS if only in (None, c.name)])
         self.is_flattened = rng.random() < 0.3
@@ -67,9 +67,9 @@ class History:
         self.has_truncates = has_truncates and self.connector.has_truncates and not self.is_flattened
         # ExtractNewRecordState lets schema changes pass; weir then does not know whose they are.
         self.has_ddl = self.connector.has_ddl and not self.is_flattened and rng.random() < 0.7
-        # Without messages of it schema blocks must tell, within a run, of a log in which all stand in one order.
+        # Without messages of it schema blocks must tell, of a log in which all stand in one order.
         told = self.form == "blocks" and self.connector.name not in ("vitess", "spanner", "mongodb")
-        self.has_returns = self.has_ddl or (has_returns and told)
+        self.has_returns = self.has_ddl or told
         self.tombstones, self.has_defaults = rng.random() < 0.5, has_defaults
         self.file_names_types = rng.random() < 0.5
         self.has_transactions = rng.random() < 0.4

@@ -245,6 +245,52 @@ static void test_a_flattened_row_without_the_sources_clock_begins_no_epoch(void 
 	rig_close(&rig);
 }
 
+#define WITH_BLOCK(fields, row, lsn) \
+	"{\"schema\":{\"type\":\"struct\",\"fields\":[{\"type\":\"struct\",\"field\":\"after\",\"fields\":[{\"type\":\"int32\",\"field\":\"id\"}" \
+	fields "]}]},\"payload\":{\"op\":\"c\",\"before\":null,\"after\":{\"id\":1" row "},\"source\":{\"connector\":\"postgresql\",\"name\":\"c\"," \
+	"\"db\":\"d\",\"table\":\"t\",\"ts_ms\":1,\"lsn\":" #lsn ",\"sequence\":\"[null,\\\"" #lsn "\\\"]\"}}}"
+#define C_FIELD ",{\"type\":\"int32\",\"field\":\"c\",\"optional\":true}"
+
+/* How many records a row that has the column again makes in a run that was told `logs`. */
+static unsigned records_of_comeback(const struct rig *of, struct span logs)
+{
+	const struct table_schema *tables[] = { rig_schema((struct rig *)of, "t") };
+	struct transform_setup setup = { .options = of->options, .tables = tables, .table_count = 1, .logs = logs, .wants_json = true };
+	struct rig next = { .options = of->options, .batch = batch_new() };
+	struct error err = { 0 };
+
+	next.transform = transform_debezium.open(&setup, &err);
+	unsigned count = rig_send(&next, WITH_BLOCK(C_FIELD, ",\"c\":3", 30), "{\"id\":1}")->record_count;
+
+	next.transform->ops->finish(next.transform, next.batch);
+	assert_true(next.batch->end.logs.len > 0);
+	next.transform->ops->close(next.transform);
+	batch_free(next.batch);
+	return count;
+}
+
+/* What is damaged of it is passed over, wherever it ends. */
+static void test_a_column_that_was_gone_is_remembered(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_open(&rig, "");
+	rig_send(&rig, WITH_BLOCK(C_FIELD, ",\"c\":1", 10), "{\"id\":1}");
+	rig_send(&rig, WITH_BLOCK("", "", 20), "{\"id\":1}");
+	rig.transform->ops->finish(rig.transform, rig.batch);
+	struct span logs = rig.batch->end.logs;
+
+	assert_int_equal(records_of_comeback(&rig, logs), 2);
+	assert_int_equal(records_of_comeback(&rig, SPAN("")), 1);
+	for (size_t len = 0; len + 8 < logs.len; len++)
+		assert_int_equal(records_of_comeback(&rig, span_make(logs.at, len)), 1);
+	assert_int_equal(records_of_comeback(&rig, SPAN("\nddl")), 1);
+	assert_int_equal(records_of_comeback(&rig, SPAN("\n7 1,,,,,0;")), 1);
+	assert_int_equal(records_of_comeback(&rig, SPAN("\n0 99999999999999999999,,,,,0 5,/,1,2,3,0;;")), 1);
+	rig_close(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +299,7 @@ int main(void)
 		cmocka_unit_test(test_a_shard_takes_over_from_those_whose_keys_it_has),
 		cmocka_unit_test(test_vitess_may_order_its_transactions_itself),
 		cmocka_unit_test(test_logs_beside_each_other_do_not_meet),
+		cmocka_unit_test(test_a_column_that_was_gone_is_remembered),
 		cmocka_unit_test(test_a_log_with_changes_of_several_servers_is_one_log),
 		cmocka_unit_test(test_a_log_that_went_back_between_two_runs_begins_an_epoch),
 		cmocka_unit_test(test_a_flattened_row_without_the_sources_clock_begins_no_epoch),
