@@ -82,3 +82,13 @@ void clock_sleep_ms(int64_t ms)
 	while (ms > 0 && nanosleep(&left, &left) != 0)
 		continue;
 }
+
+void clock_cond_init(pthread_cond_t *cond)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attributes);
+	pthread_condattr_destroy(&attributes);
+}

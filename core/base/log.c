@@ -97,13 +97,9 @@ static void ring_fill(struct log *log)
 struct log *log_open(const struct log_setup *setup)
 {
 	struct log *log = memory_zalloc(sizeof(*log));
-	pthread_condattr_t attributes;
 
 	pthread_mutex_init(&log->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&log->has_line, &attributes);
-	pthread_condattr_destroy(&attributes);
+	clock_cond_init(&log->has_line);
 	log->least = setup->least;
 	log->to_stderr = setup->to_stderr;
 	log->on_line = setup->on_line;

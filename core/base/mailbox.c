@@ -2,6 +2,7 @@
 #include "base/mailbox.h"
 
 #include "base/arena.h"
+#include "base/clock.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -24,15 +25,11 @@ struct mailbox *mailbox_new(size_t capacity)
 {
 	assert(capacity > 0);
 	struct mailbox *box = memory_zalloc(sizeof(*box) + capacity * sizeof(box->items[0]));
-	pthread_condattr_t attributes;
 
 	box->capacity = capacity;
 	pthread_mutex_init(&box->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&box->has_room, &attributes);
-	pthread_cond_init(&box->has_mail, &attributes);
-	pthread_condattr_destroy(&attributes);
+	clock_cond_init(&box->has_room);
+	clock_cond_init(&box->has_mail);
 	return box;
 }
 

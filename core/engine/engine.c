@@ -59,15 +59,10 @@ static bool watch_signals(struct engine *engine, struct error *err)
 
 bool engine_open(struct engine *engine, const struct home *home, struct error *err)
 {
-	pthread_condattr_t attributes;
 
 	*engine = (struct engine){ .home = home, .lock_fd = -1, .listen_fd = -1, .wake_fd = -1, .signal_fd = -1 };
 	pthread_mutex_init(&engine->lock, NULL);
-	/* A clock that is set back must not make anybody wait. */
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&engine->job_ended, &attributes);
-	pthread_condattr_destroy(&attributes);
+	clock_cond_init(&engine->job_ended);
 	engine->idle_since_ms = engine->started_ms = clock_mono_ms();
 	/* In the middle of a second, so that a late tick still falls into its own. */
 	engine->ticked_ms = engine->started_ms - engine->started_ms % TICK_MS - TICK_MS / 2;

@@ -300,13 +300,9 @@ static void *again_main(void *context)
 void again_open(struct engine *engine)
 {
 	struct again *again = memory_zalloc(sizeof(*again));
-	pthread_condattr_t attributes;
 
 	pthread_mutex_init(&again->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&again->wake, &attributes);
-	pthread_condattr_destroy(&attributes);
+	clock_cond_init(&again->wake);
 	engine->again = again;
 }
 

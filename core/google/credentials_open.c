@@ -74,17 +74,13 @@ static void keep_facts(struct credentials *credentials, const struct credential 
 struct credentials *credentials_open(const struct credentials_setup *setup, struct error *err)
 {
 	struct credentials *credentials = memory_zalloc(sizeof(*credentials));
-	pthread_condattr_t attributes;
 	struct credential *credential;
 	char name[300];
 
 	credentials->setup = copy_setup(setup);
 	credentials->backoff = (struct backoff)BACKOFF(1000, 60000, 2);
 	pthread_mutex_init(&credentials->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&credentials->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
+	clock_cond_init(&credentials->changed);
 	credential = chain_find(&credentials->setup, name, sizeof(name), err);
 	if (!credential) {
 		credentials_close(credentials);

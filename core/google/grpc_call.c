@@ -35,14 +35,10 @@ static void copy_headers(struct grpc_call *call, const struct grpc_request *requ
 static struct grpc_call *call_new(struct grpc_client *client, const struct grpc_request *request)
 {
 	struct grpc_call *call = memory_zalloc(sizeof(*call));
-	pthread_condattr_t monotonic;
 
 	assert(request->metadata_count <= GRPC_PAIRS_MAX);
 	call->client = client;
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&call->changed, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	clock_cond_init(&call->changed);
 	copy_headers(call, request);
 	call->deadline_at_ms = request->deadline_ms ? clock_mono_ms() + request->deadline_ms : 0;
 	call->message_bytes = request->message_bytes ? request->message_bytes : MESSAGE_BYTES;

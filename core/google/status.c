@@ -27,6 +27,20 @@ static void keep(char *out, size_t room, struct span text)
 
 #define KEEP(out, field) keep(out, sizeof(out), proto_bytes(field))
 
+/* Of a message whose first two fields are bytes; what it lacks is empty. */
+static void read_first_two(struct proto_reader *r, struct span *out_first, struct span *out_second)
+{
+	struct proto_field field;
+
+	*out_first = *out_second = SPAN("");
+	while (proto_next(r, &field)) {
+		if (field.number == 1)
+			*out_first = proto_bytes(&field);
+		else if (field.number == 2)
+			*out_second = proto_bytes(&field);
+	}
+}
+
 static void read_error_info(struct proto_reader *r, struct google_status *status)
 {
 	struct proto_field field;
@@ -189,15 +203,9 @@ static bool read_any(struct proto_reader *outer, const struct proto_field *any, 
                      struct span *out_value)
 {
 	struct proto_reader r = proto_enter(outer, any);
-	struct span type = SPAN(""), value = SPAN("");
-	struct proto_field field;
+	struct span type, value;
 
-	while (proto_next(&r, &field)) {
-		if (field.number == 1)
-			type = proto_bytes(&field);
-		else if (field.number == 2)
-			value = proto_bytes(&field);
-	}
+	read_first_two(&r, &type, &value);
 	for (size_t i = type.len; i > 0; i--) {
 		if (type.at[i - 1] == '/') {
 			type = span_make(type.at + i, type.len - i);
@@ -285,15 +293,9 @@ static void read_pair(struct proto_reader *r, const struct proto_field *entry,
                       void (*on_pair)(void *context, struct span key, struct span value), void *context)
 {
 	struct proto_reader inner = proto_enter(r, entry);
-	struct span key = SPAN(""), value = SPAN("");
-	struct proto_field field;
+	struct span key, value;
 
-	while (proto_next(&inner, &field)) {
-		if (field.number == 1)
-			key = proto_bytes(&field);
-		else if (field.number == 2)
-			value = proto_bytes(&field);
-	}
+	read_first_two(&inner, &key, &value);
 	if (proto_leave(r, &inner))
 		on_pair(context, key, value);
 }

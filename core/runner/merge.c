@@ -293,15 +293,11 @@ static void merge_thread_free(struct merge_thread *merge)
 struct merge_thread *merge_thread_start(const struct run_setup *setup, uint64_t *told_lost, struct error *err)
 {
 	struct merge_thread *merge = memory_zalloc(sizeof(*merge));
-	pthread_condattr_t attributes;
 
 	merge->setup = setup;
 	merge->told_lost = told_lost;
 	pthread_mutex_init(&merge->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&merge->wake, &attributes);
-	pthread_condattr_destroy(&attributes);
+	clock_cond_init(&merge->wake);
 	/* What an earlier run left unmerged. Until the source has been looked at, more may come. */
 	merge->waiting = MERGE_CHANGES;
 	merge->since_ms = clock_mono_ms();

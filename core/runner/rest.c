@@ -185,12 +185,8 @@ static void lie_down(struct sleeper *sleeper)
 {
 	const char *file = sleeper->source->ops->watched(sleeper->source);
 	const struct file_system *fs = file_system_of(file);
-	pthread_condattr_t attributes;
 
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&sleeper->bell, &attributes);
-	pthread_condattr_destroy(&attributes);
+	clock_cond_init(&sleeper->bell);
 	pthread_mutex_lock(&dormitory.lock);
 	watcher_make_locked();
 	sleeper->watch = dormitory.fd < 0 || !fs ? -1 : inotify_add_watch(dormitory.fd, file, CHANGES);
