@@ -15,7 +15,7 @@ COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 # What a build needs, and what the tests need besides.
 PACKAGES := build-essential pkg-config python3 libsqlite3-dev libjansson-dev libsodium-dev libncurses-dev libreadline-dev libcurl4-openssl-dev \
 	libnghttp2-dev libssl-dev xz-utils
-TEST_PACKAGES := libcmocka-dev clang libclang-rt-dev libvterm-dev sqlite3 socat man-db groff-base systemd
+TEST_PACKAGES := libcmocka-dev clang libclang-rt-dev libvterm-dev sqlite3 socat man-db groff-base systemd openssl
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Wwrite-strings \
 	-Wpointer-arith -Wundef -Wswitch-enum -Wno-missing-field-initializers

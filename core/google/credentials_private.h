@@ -13,7 +13,6 @@
 #define DELEGATES_MAX 20
 #define SOURCE_HEADERS_MAX 20
 #define TOKEN_LIFE_S 3600
-#define IMPERSONATION_SUFFIX ":generateAccessToken"
 
 enum credential_id {
 #define CREDENTIAL(id, type, words) CREDENTIAL_##id,
