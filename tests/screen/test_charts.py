@@ -64,6 +64,8 @@ def look_at_legs(home):
     for cols, rows, shown in ((100, 30, 3), (80, 24, 3), (70, 30, 3), (62, 30, 2)):
         with console.console(home, cols=cols, rows=rows) as t:
             line(t, "job shop")
+            head = row_of(t, "ledger balanced ").split()
+            assert head[2] == "committed" and head[-5:] == ["in", "flight", "0", "parked", "0"], head # nothing of it is cut
             for label, name in LEGS.items():
                 words = row_of(t, label)[len(label) + 1:].split()
                 times = [duration(latency[name][member]) for member in ("p50_ms", "p99_ms", "max_ms")[:shown]]

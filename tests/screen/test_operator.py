@@ -82,6 +82,14 @@ def test_tables_stand_worst_first_also_below_their_job():
                 assert place == ":tables" or t.picture().lines[t.row("  paused  ")].endswith(" by " + getpass.getuser()), t.picture().lines
 
 
+def test_the_row_of_keys_says_what_w_does_to_the_log():
+    with console.broken_shop() as home, console.console(home) as t:
+        t.press("g L")
+        t.row(" w show debug ")
+        t.press("w")
+        t.row(" w hide debug ")
+
+
 def test_half_a_sequence_shows_how_it_may_go_on():
     """Places that are not there yet leave their room to those that are."""
     with console.broken_shop() as home, console.console(home, cols=120) as t:

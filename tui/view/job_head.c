@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define LINE_BYTES 2048
+#define COMMITTED_COLS 72
 #define TROUBLE_ROWS 4
 
 /* Nothing is to be said of a job's own thread that runs, or was told to end. */
@@ -56,9 +57,27 @@ static void batches_add(const json_t *job, struct text *out)
 		text_add_format(out, " in %lld batch%s", (long long)batches, batches == 1 ? "" : "es");
 }
 
+/* "committed 15:18:37 (0.1s ago)", on a narrow screen only how long ago. */
+static void committed_add(struct view *view, const json_t *job, bool is_narrow, struct text *out)
+{
+	const char *time = member_text(job, "committed");
+
+	if (!*time)
+		return;
+	text_add(out, "committed ");
+	if (!is_narrow) {
+		console_time(view->console, time, true, out);
+		text_add(out, " (");
+	}
+	console_ago(view->console, time, out);
+	text_add(out, is_narrow ? "  " : ")   ");
+}
+
 void job_head_draw(struct view *view, const json_t *job, const json_t *parameters, struct area area)
 {
 	enum role role = console_role(view->console, ROLE_text);
+	bool is_narrow = area.cols < COMMITTED_COLS;
+	const char *gap = is_narrow ? "  " : "   ";
 	OWNED(text) first = text_new(LINE_BYTES);
 	OWNED(text) second = text_new(LINE_BYTES);
 
@@ -67,19 +86,14 @@ void job_head_draw(struct view *view, const json_t *job, const json_t *parameter
 	else
 		text_add(first, member_text(job, "template"));
 	since_add(view, job, first);
-	if (*member_text(job, "committed")) {
-		text_add(second, "committed ");
-		console_time(view->console, member_text(job, "committed"), true, second);
-		text_add(second, " (");
-		console_ago(view->console, member_text(job, "committed"), second);
-		text_add(second, ")   ");
-	}
+	/* What must not be cut comes first. */
+	text_add_format(second, "%s%s", member_bool(job, "balanced") ? "ledger balanced" : "ledger OFF", gap);
+	committed_add(view, job, is_narrow, second);
 	text_add(second, "in flight ");
 	number_text(member_int(job, "in_flight"), second);
 	batches_add(job, second);
-	text_add(second, "   parked ");
+	text_add_format(second, "%sparked ", gap);
 	number_text(member_int(job, "parked"), second);
-	text_add(second, member_bool(job, "balanced") ? "   ledger balanced" : "   ledger OFF");
 	draw_field(area, 0, 1, area.cols - 2, -1, role, text_span(first));
 	draw_field(area, 1, 1, area.cols - 2, -1, role, text_span(second));
 }

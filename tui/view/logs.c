@@ -143,6 +143,13 @@ static const enum action_id *logs_hints(struct view *view)
 	return hints;
 }
 
+static const char *logs_hint_word(struct view *view, enum action_id action)
+{
+	const struct logs *logs = view->state;
+
+	return action == ACTION_wide ? logs->is_debug ? "hide debug" : "show debug" : NULL;
+}
+
 static bool logs_subject(struct view *view, struct subject *out)
 {
 	const json_t *row = rows_selected(view, rows_view_rows(view));
@@ -208,6 +215,7 @@ const struct view_ops view_logs = {
 	.status = logs_status,
 	.own = logs_own,
 	.hints = logs_hints,
+	.hint_word = logs_hint_word,
 	.act = logs_act,
 	.subject = logs_subject,
 	.copy = logs_copy,
