@@ -106,20 +106,25 @@ def messages(count):
         writer.start()
         looks, done = [], 0
         while writer.is_alive():
-            time.sleep(0.2)
+            time.sleep(0.05)
             try:
                 now = home.sql("select line from _weir_position")[0][0] * LOOKS // count
             except Exception:
                 continue
-            if now > done:
-                done = now
+            if now <= done:
+                continue
+            done = now
+            try:
                 looks.append(look(home, p.pid))
+            except (KeyError, OSError):
+                break  # it has ended meanwhile
         out = p.stdout.read()
         assert p.wait(timeout=600) == 0, out
         result = weir.Result(0, out, b"").last
         assert result["received"] == result["written"] == count // LINES * LINES and result["balanced"], result
         assert home.sql("select count(*), max(n) from t") == [(KEYS, LINES - 1)]
         print("%d messages in %.0f s" % (count, time.monotonic() - began))
+        assert len(looks) >= 5, "it was looked at %d times, which says nothing of growth" % len(looks)
         return judged(looks, "%d messages" % count)
 
 
