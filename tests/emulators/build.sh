@@ -4,5 +4,5 @@
 set -eu
 cd "$(dirname "$0")"
 go=$(./go.sh)
-"$go" version | grep -qE 'go1\.(2[6-9]|[3-9][0-9])' || export GOTOOLCHAIN=auto
+GOTOOLCHAIN=local "$go" version | grep -qE 'go1\.(2[6-9]|[3-9][0-9])' || export GOTOOLCHAIN=auto
 exec "$go" build -mod=readonly -buildvcs=false -trimpath -o "$1" .

@@ -6,7 +6,7 @@ set -eu
 find_go() {
 	for go in go /usr/lib/go-1.2[1-9]/bin/go /usr/lib/go-1.[3-9][0-9]/bin/go /usr/local/go/bin/go; do
 		command -v "$go" >/dev/null 2>&1 || continue
-		"$go" version 2>/dev/null | grep -qE 'go1\.(2[1-9]|[3-9][0-9])' || continue
+		GOTOOLCHAIN=local "$go" version 2>/dev/null | grep -qE 'go1\.(2[1-9]|[3-9][0-9])' || continue
 		command -v "$go"
 		return 0
 	done
