@@ -50,7 +50,7 @@ struct table_schema {
 	const struct column *columns;
 	size_t key_count;
 	const uint16_t *keys;     /* indices of the key columns, in key order */
-	struct span history;      /* the transform's memory of epochs (server ids...); opaque, kept with the table */
+	struct span history;      /* the transform's memory (epochs, the first row's defaults); opaque, kept with the table */
 };
 
 /* A deep copy into the arena. */

@@ -89,7 +89,7 @@ static void column_rule_apply(struct debezium *d, struct table *table, size_t i,
 	source_schema_column(d->rules, table->rule, table->schema.source, table->name, table->columns[i].source_name,
 	                     rule);
 	*more = (struct column_more){ .from = rule->from, .is_fixed = rule->has_type, .is_encoded = rule->is_encoded,
-		.quoted = name_quoted(table->arena, table->columns[i].name) };
+		.first_default = more->first_default, .quoted = name_quoted(table->arena, table->columns[i].name) };
 }
 
 static struct column *column_room(struct table *table)

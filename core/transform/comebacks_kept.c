@@ -16,12 +16,17 @@
 #define TABLE_BYTES_MAX (16u << 10)
 #define ALL_BYTES_MAX (1u << 20) /* what does not fit is forgotten with the run */
 
+void position_keep(struct text *out, const struct position *p)
+{
+	text_add_format(out, "%llx/%llx/%llx/%llx/%x", (unsigned long long)p->epoch, (unsigned long long)p->a, (unsigned long long)p->b,
+	                (unsigned long long)p->c, p->ordinal);
+}
+
 static void position_write(struct text *out, bool is_there, const struct position *p)
 {
 	text_add_char(out, ',');
 	if (is_there)
-		text_add_format(out, "%llx/%llx/%llx/%llx/%x", (unsigned long long)p->epoch, (unsigned long long)p->a,
-		                (unsigned long long)p->b, (unsigned long long)p->c, p->ordinal);
+		position_keep(out, p);
 }
 
 static bool position_equal(bool is_there, const struct position *a, const struct position *b)
@@ -103,7 +108,7 @@ struct span presences_text(struct debezium *d, struct arena *arena)
 	return arena_copy(arena, text_span(out));
 }
 
-static bool number_take(const char **at, int base, uint64_t *out)
+bool kept_number(const char **at, int base, uint64_t *out)
 {
 	char *end;
 
@@ -114,7 +119,7 @@ static bool number_take(const char **at, int base, uint64_t *out)
 	return true;
 }
 
-static bool char_take(const char **at, char c)
+bool kept_char(const char **at, char c)
 {
 	if (**at != c)
 		return false;
@@ -122,22 +127,25 @@ static bool char_take(const char **at, char c)
 	return true;
 }
 
-/* False: it is damaged. */
-static bool position_take(const char **at, bool *out_is_there, struct position *out)
+bool kept_position(const char **at, struct position *out)
 {
 	uint64_t ordinal;
 
-	if (!char_take(at, ','))
-		return false;
-	*out_is_there = **at != ',';
-	if (!*out_is_there)
-		return true;
-	if (!number_take(at, 16, &out->epoch) || !char_take(at, '/') || !number_take(at, 16, &out->a) || !char_take(at, '/') ||
-	    !number_take(at, 16, &out->b) || !char_take(at, '/') || !number_take(at, 16, &out->c) || !char_take(at, '/') ||
-	    !number_take(at, 16, &ordinal))
+	if (!kept_number(at, 16, &out->epoch) || !kept_char(at, '/') || !kept_number(at, 16, &out->a) || !kept_char(at, '/') ||
+	    !kept_number(at, 16, &out->b) || !kept_char(at, '/') || !kept_number(at, 16, &out->c) || !kept_char(at, '/') ||
+	    !kept_number(at, 16, &ordinal))
 		return false;
 	out->ordinal = (uint8_t)ordinal;
 	return true;
+}
+
+/* False: it is damaged. */
+static bool position_take(const char **at, bool *out_is_there, struct position *out)
+{
+	if (!kept_char(at, ','))
+		return false;
+	*out_is_there = **at != ',';
+	return !*out_is_there || kept_position(at, out);
 }
 
 static bool presence_take(const char **at, uint64_t *out_columns, struct presence *out)
@@ -145,9 +153,9 @@ static bool presence_take(const char **at, uint64_t *out_columns, struct presenc
 	uint64_t has_default;
 
 	*out = (struct presence){ 0 };
-	if (!number_take(at, 10, out_columns) || !position_take(at, &out->is_seen, &out->first) ||
+	if (!kept_number(at, 10, out_columns) || !position_take(at, &out->is_seen, &out->first) ||
 	    !position_take(at, &out->is_seen, &out->last) || !position_take(at, &out->is_gone, &out->gone) ||
-	    !position_take(at, &out->is_told, &out->told) || !char_take(at, ',') || !number_take(at, 10, &has_default))
+	    !position_take(at, &out->is_told, &out->told) || !kept_char(at, ',') || !kept_number(at, 10, &has_default))
 		return false;
 	out->has_default = has_default;
 	return true;
@@ -169,10 +177,10 @@ static bool table_take(struct debezium *d, const char **at)
 	struct presence p;
 	uint64_t number, columns;
 
-	if (!number_take(at, 10, &number) || number >= d->table_count)
+	if (!kept_number(at, 10, &number) || number >= d->table_count)
 		return false;
 	table = d->tables[number];
-	while (char_take(at, ' ')) {
+	while (kept_char(at, ' ')) {
 		if (!presence_take(at, &columns, &p))
 			return false;
 		for (; columns && table->past_count < table->schema.count; columns--) {
@@ -181,7 +189,7 @@ static bool table_take(struct debezium *d, const char **at)
 		}
 	}
 	table->lacks_count = table->past_count;
-	return char_take(at, ';');
+	return kept_char(at, ';');
 }
 
 static void table_keep_text(struct debezium *d, const char *begin, const char *end)

@@ -184,7 +184,7 @@ struct column_more {
 	bool is_encoded;
 	bool is_case_told;              /* that a second name is this column, but for its case */
 	struct span quoted;             /* "\"name\":" */
-	struct span first_default;      /* of the table's first row of this run, as JSON, until an older row lacks the column */
+	struct span first_default;      /* of the table's first row, as JSON, until an older row lacks the column */
 };
 
 struct table {
@@ -219,6 +219,8 @@ struct table {
 	struct text *fills;             /* values of new columns for older rows, until a record of it is written */
 	struct text *first_fills;       /* the same of columns that the first row had, for rows below `first_at` */
 	struct position first_at;
+	bool is_first_changed;          /* there are other first defaults than schema.history says */
+	struct span epochs;             /* the part of schema.history that is the log's */
 	bool is_quietly_changed;        /* something that no timeline needs */
 	struct text *guesses;           /* "a STRING, b INT64": columns whose types were guessed by this message */
 	size_t guess_count;
@@ -376,6 +378,9 @@ struct span column_default(struct debezium *d, struct event *e, const struct blo
 void column_first_default(struct debezium *d, struct event *e, int column, const struct source_type *from, struct span default_json);
 /* This row is older than the first, and of another shape: what it lacks has the default that the first told. */
 void first_fills_find(struct event *e);
+/* What table_schema.history says of it behind the epochs, and back. */
+struct span first_defaults_text(const struct table *table, struct span epochs);
+void first_defaults_read(struct table *table, struct span text);
 bool is_below(const struct position *a, const struct position *b);
 /* In front of a record of e->table: what older rows have in columns that came with it. */
 void fills_put(struct debezium *d, struct event *e);
@@ -388,6 +393,11 @@ void presences_gather(struct table *table); /* what only its shapes know */
 bool presences_have_changed(struct debezium *d);
 struct span presences_text(struct debezium *d, struct arena *arena);
 void presences_read(struct debezium *d, struct span text);
+/* Pieces of such texts. False: it is none. */
+void position_keep(struct text *out, const struct position *p);
+bool kept_number(const char **at, int base, uint64_t *out);
+bool kept_char(const char **at, char c);
+bool kept_position(const char **at, struct position *out);
 bool is_mysql(const struct event *e);
 /* schema_statement.c: MySQL's DDL, checked against tableChanges, to columns, names and to what becomes of older rows. */
 void ddl_apply(struct debezium *d, struct event *e, struct span ddl);

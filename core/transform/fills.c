@@ -7,6 +7,8 @@
 
 #include "base/clean.h"
 
+#define FIRST_DEFAULTS_BYTES_MAX (64u << 10) /* what does not fit is forgotten with the run */
+
 /* The default as the changelog has values of the column; empty: it is none that the column holds. */
 static struct span default_read(struct debezium *d, struct event *e, int column, const struct source_type *from,
                                 struct span text)
@@ -91,6 +93,40 @@ void column_first_default(struct debezium *d, struct event *e, int column, const
 	table->first_at = e->position;
 	if (default_json.len)
 		table->more[column].first_default = arena_copy(table->arena, default_read(d, e, column, from, default_json));
+	table->is_first_changed |= table->more[column].first_default.len > 0;
+}
+
+/* "epochs\nposition", and of each column " number length default"; only the epochs where there are none. */
+struct span first_defaults_text(const struct table *table, struct span epochs)
+{
+	OWNED(text) out = text_new(FIRST_DEFAULTS_BYTES_MAX + epochs.len);
+	size_t head;
+
+	text_add_span(out, epochs);
+	text_add_char(out, '\n');
+	position_keep(out, &table->first_at);
+	head = out->len;
+	for (size_t i = 0; i < table->schema.count; i++) {
+		struct span json = table->more[i].first_default;
+
+		if (json.len)
+			text_add_format(out, " %zu %zu %.*s", i, json.len, SPAN_ARG(json));
+	}
+	return out->len > head ? arena_copy(table->arena, text_span(out)) : epochs;
+}
+
+void first_defaults_read(struct table *table, struct span text)
+{
+	const char *at = arena_string(table->arena, text), *end = at + text.len;
+	uint64_t column, len;
+
+	if (!kept_position(&at, &table->first_at))
+		return;
+	while (kept_char(&at, ' ') && kept_number(&at, 10, &column) && kept_char(&at, ' ') && kept_number(&at, 10, &len) && kept_char(&at, ' ') &&
+	       column < table->schema.count && len <= (size_t)(end - at)) {
+		table->more[column].first_default = span_make(at, len);
+		at += len;
+	}
 }
 
 bool is_below(const struct position *a, const struct position *b)
@@ -112,6 +148,7 @@ void first_fills_find(struct event *e)
 		if (!json.len || !is_below(&e->position, &table->first_at) || block_field(e, table->columns[i].source_name))
 			continue;
 		table->more[i].first_default = NOTHING;
+		table->is_first_changed = true;
 		fill_add(&table->first_fills, table->columns[i].name, json);
 		step_filled(e, (int)i, "is new since the first row that came, with a default", &table->first_at, json);
 		table_change(table, "older rows lack column", table->columns[i].name);

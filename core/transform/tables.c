@@ -109,7 +109,12 @@ struct table *table_restore(struct debezium *d, const struct table_schema *schem
 	table->told_count = count;
 	table->is_collided = copy->notes & NOTE_NAME_COLLISION;
 	table_sync(table);
-	history_read(&d->history, copy->history);
+	const char *end = copy->history.len ? memrchr(copy->history.at, '\n', copy->history.len) : NULL;
+
+	table->epochs = end ? span_make(copy->history.at, (size_t)(end - copy->history.at)) : copy->history;
+	history_read(&d->history, table->epochs);
+	if (end)
+		first_defaults_read(table, span_make(end + 1, copy->history.len - table->epochs.len - 1));
 	return table;
 }
 
@@ -181,6 +186,27 @@ static void table_tell_guesses(struct event *e, struct table *table)
 	table->guess_count = 0;
 }
 
+/* The epochs that the log has now, and what the first row's columns have as defaults. */
+static void table_keep_history(struct debezium *d, struct event *e, struct table *table)
+{
+	bool has_changed = table->is_first_changed;
+
+	if (table->history_version != d->history.version && e->position_kind == POSITION_LOG && e->is_in_history) {
+		table->history_version = d->history.version;
+		struct span text = history_text(&d->history, HISTORY_EPOCHS, e->batch->arena);
+
+		if (!span_equal(text, table->epochs)) {
+			table->epochs = arena_copy(table->arena, text);
+			has_changed = true;
+		}
+	}
+	if (!has_changed)
+		return;
+	table->is_first_changed = false;
+	table->schema.history = first_defaults_text(table, table->epochs);
+	table->is_quietly_changed = true;
+}
+
 void table_flush(struct debezium *d, struct event *e)
 {
 	struct table *table = e->table;
@@ -188,16 +214,7 @@ void table_flush(struct debezium *d, struct event *e)
 	if (!table)
 		return;
 	table_tell_guesses(e, table);
-	if (table->history_version != d->history.version && e->position_kind == POSITION_LOG &&
-	    e->is_in_history) {
-		table->history_version = d->history.version;
-		struct span text = history_text(&d->history, HISTORY_EPOCHS, e->batch->arena);
-
-		if (!span_equal(text, table->schema.history)) {
-			table->schema.history = arena_copy(table->arena, text);
-			table->is_quietly_changed = true;
-		}
-	}
+	table_keep_history(d, e, table);
 	if (!table->why->len && !table->is_quietly_changed)
 		return;
 	table->is_quietly_changed = false;

@@ -583,11 +583,14 @@ def test_a_default_of_the_first_row_fills_older_rows_that_come_later():
     new = old + [("n", "int32", {"default": 7}), ("s", "string", {"default": "x"}), ("u", "string", {})]
     events = [event({"id": 3, "n": 1, "s": None, "u": "u"}, 110, new), event({"id": 1}, 100, old), event({"id": 2}, 101, old),
               event({"id": 4}, 120, old), event({"id": 5, "n": None, "s": "y", "u": None}, 105, new)]
-    lines = "".join(json.dumps({"id": str(i), "key": json.dumps({"id": e["payload"]["after"]["id"]}), "data": e}) + "\n" for i, e in enumerate(events))
-    with weir.Home() as home:
-        replicate(home, lines)
-        rows_are(home, "id, n, s, u", [(1, 7, "x", None), (2, 7, "x", None), (3, 1, None, "u"), (4, None, None, None), (5, None, "y", None)])
-        assert step_of(home, "n")[2] == "added INT64, rows before it have 7", steps(home)
+    lines = [json.dumps({"id": str(i), "key": json.dumps({"id": e["payload"]["after"]["id"]}), "data": e}) + "\n" for i, e in enumerate(events)]
+    for mode in ("merge", "upsert"):
+        for cuts in ([], [1], [1, 2, 3, 4]):  # what the first row told outlives its run
+            with weir.Home() as home:
+                for end in cuts + [len(lines)]:
+                    replicate(home, "".join(lines[:end]), mode)
+                rows_are(home, "id, n, s, u", [(1, 7, "x", None), (2, 7, "x", None), (3, 1, None, "u"), (4, None, None, None), (5, None, "y", None)])
+                assert step_of(home, "n")[2] == "added INT64, rows before it have 7", (mode, cuts, steps(home))
 
 
 def test_dates_in_defaults_may_be_written_loosely():
