@@ -330,3 +330,22 @@ def test_the_steps_of_why_are_on_the_first_page():
         finding = home.run("why", "orders", "--json").last
         for step in finding["steps"][:5]:
             assert shown(t, step["text"]), (step, t.picture().lines)
+
+
+def test_rows_of_two_jobs_say_whose_they_are():
+    """Two rows `-` or `orders` of two jobs looked alike at 80 columns."""
+    with faulty() as home:
+        home.replicate(home.file("feed"), name="later", changeLogDataset="later_log", replicaDataset="later", sourceSchema=home.file("schema.json"), expect=1)
+        for size in ((80, 24), (60, 16)):
+            with console.console(home, cols=size[0], rows=size[1]) as t:
+                # At 60 columns a group's reason and place leave no room; its pane names the job.
+                for place in ("tables", "dlq") if size[0] == 80 else ("tables",):
+                    line(t, place)
+                    t.sync()
+                    rows = t.picture().lines
+                    assert any(" JOB" in row for row in rows[:4]), rows
+                    assert any("later" in row for row in rows[3:]) and any("shop" in row for row in rows[3:]), rows
+                # Of one job there is nothing to tell apart.
+                line(t, "tables shop")
+                t.sync()
+                assert not any(" JOB" in row for row in t.picture().lines[:4]), t.picture().lines

@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#define HIDDEN 255 /* never so wide: filtered by, not shown */
-
 enum column { ID, COMMIT, FIRST, KEY, STATE, TRIES, BYTES, NEWER, VALUE, REASON, TABLE, COLUMN, STAGE, JOB, GROUP };
 
 static const struct list_column columns[ENTRIES_COLUMNS] = {
@@ -18,12 +16,12 @@ static const struct list_column columns[ENTRIES_COLUMNS] = {
 	[BYTES] = { "BYTES", "bytes", 6, 1, 3, 0, false, 'b' },
 	[NEWER] = { "NEWER", "newer", 5, -1, 1, 120, false, 'n' },
 	[VALUE] = { "VALUE", "value", 12, -1, 0, 0, true, 'v' },
-	[REASON] = { "REASON", "code", 18, -1, 4, HIDDEN, false, 'r' },
-	[TABLE] = { "TABLE", "table", 18, -1, 1, HIDDEN, false, 'a' },
-	[COLUMN] = { "COLUMN", "column", 8, -1, 1, HIDDEN, false, 0 },
-	[STAGE] = { "STAGE", "stage", 6, -1, 1, HIDDEN, false, 0 },
-	[JOB] = { "JOB", "job", 10, -1, 1, HIDDEN, false, 'j' },
-	[GROUP] = { "GROUP", "group", 5, 1, 1, HIDDEN, false, '#' },
+	[REASON] = { "REASON", "code", 18, -1, 4, LIST_HIDDEN, false, 'r' },
+	[TABLE] = { "TABLE", "table", 18, -1, 1, LIST_HIDDEN, false, 'a' },
+	[COLUMN] = { "COLUMN", "column", 8, -1, 1, LIST_HIDDEN, false, 0 },
+	[STAGE] = { "STAGE", "stage", 6, -1, 1, LIST_HIDDEN, false, 0 },
+	[JOB] = { "JOB", "job", 10, -1, 1, LIST_HIDDEN, false, 'j' },
+	[GROUP] = { "GROUP", "group", 5, 1, 1, LIST_HIDDEN, false, '#' },
 };
 
 /* Letters of one group have their reason and table in common. */
@@ -41,7 +39,7 @@ void entries_columns(bool is_of_group, bool is_of_job, struct list_column out[EN
 	out[TABLE].leave = 9;
 	out[REASON].leave = 10;
 	out[TABLE].width = 14;
-	out[JOB].wide = is_of_job ? HIDDEN : 0;
+	out[JOB].wide = is_of_job ? LIST_HIDDEN : 0;
 	out[JOB].leave = 11;
 }
 

@@ -14,6 +14,7 @@ struct rows {
 	size_t count, room;
 	unsigned generation;
 	const char *fields[LIST_COLUMNS_MAX + 1];
+	struct list_column columns[LIST_COLUMNS_MAX]; /* the spec's, where rows of several jobs stand together */
 };
 
 struct rows *rows_new(const struct rows_spec *spec)
@@ -80,14 +81,49 @@ static enum role role_of(const void *context, size_t at, size_t column)
 	return console_role(rows->console, ROLE_text);
 }
 
+static bool are_of_many_jobs(const struct rows *rows)
+{
+	for (size_t i = 1; i < rows->count; i++) {
+		if (strcmp(member_text(rows->row[i], "job"), member_text(rows->row[0], "job")) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* A column of jobs that only wide screens show; the count of columns if there is none. */
+static size_t job_column(const struct rows_spec *spec)
+{
+	size_t i = 0;
+
+	while (i < spec->column_count && (!spec->columns[i].field || strcmp(spec->columns[i].field, "job") != 0 ||
+	                                  !spec->columns[i].wide || spec->columns[i].wide == LIST_HIDDEN))
+		i++;
+	return i;
+}
+
+/* Two rows of one table's name look alike without their jobs: that column comes at any width then, and leaves last. */
+static const struct list_column *columns_now(struct rows *rows)
+{
+	const struct rows_spec *spec = rows->spec;
+	size_t job = job_column(spec);
+
+	if (job == spec->column_count || !are_of_many_jobs(rows))
+		return spec->columns;
+	memcpy(rows->columns, spec->columns, spec->column_count * sizeof(*spec->columns));
+	rows->columns[job].wide = 0;
+	rows->columns[job].leave = LIST_LEAVES_LAST;
+	return rows->columns;
+}
+
 static struct list_source rows_now(struct view *view, struct rows *rows)
 {
-	struct list_source source = { .columns = rows->spec->columns, .column_count = rows->spec->column_count, .context = rows,
-		                      .cell = cell_of, .number = number_of, .key = key_of, .role = role_of };
+	struct list_source source = { .column_count = rows->spec->column_count, .context = rows, .cell = cell_of,
+		                      .number = number_of, .key = key_of, .role = role_of };
 
 	rows->console = view->console;
 	rows->count = 0;
 	rows->spec->collect(view, rows);
+	source.columns = columns_now(rows);
 	source.count = rows->count;
 	source.generation = ++rows->generation;
 	list_update(rows->list, &source);

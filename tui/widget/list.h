@@ -12,6 +12,8 @@
 #include "term/canvas.h"
 
 #define LIST_COLUMNS_MAX 16
+#define LIST_HIDDEN 255 /* as `wide`: no screen is, so the column is filtered by and not shown */
+#define LIST_LEAVES_LAST 255
 #define LIST_KEY_BYTES 400 /* a job (63) and a table (300): names that differ at their end are two rows */
 #define LIST_MARKS_MAX 10000
 
