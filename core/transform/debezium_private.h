@@ -210,6 +210,8 @@ struct table {
 	struct span renamed_to;         /* in this run; empty: it was not */
 	struct position renamed_at;
 	bool is_dropped;                /* in this run, and not made again since */
+	bool is_made;                   /* in this run, by the CREATE TABLE at `made_at` */
+	struct position made_at;
 	bool is_collided;
 	const char *collision;          /* with whom, in words */
 	size_t told_count;              /* columns that the newest schema in a batch has */

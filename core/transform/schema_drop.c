@@ -121,8 +121,13 @@ void create_apply(struct debezium *d, struct event *e, const struct ddl *ddl, st
 	if (e->is_snapshot)
 		return;
 	table = table_of_statement(d, e, ddl->db.len ? ddl->db : database, ddl->table, 0);
-	if (table && !table->is_dropped)
+	if (!table)
+		return;
+	bool is_again = table->is_made && position_compare(&table->made_at, &e->position) == 0; /* delivered twice */
+
+	if (!table->is_dropped && !is_again)
 		emptied_apply(d, e, ddl, database);
-	if (table)
-		table->is_dropped = false;
+	table->is_dropped = false;
+	table->is_made = true;
+	table->made_at = e->position;
 }

@@ -490,6 +490,20 @@ def test_a_table_that_is_created_was_not_there_before():
         both(log.text(), lambda home: rows_are(home, "id, v", [(3, 3)]))
 
 
+def test_a_create_that_is_delivered_twice_made_one_table():
+    log = mysql.Log()
+    log.tables["t"] = [ID, ("v", "int", True)]
+    log.insert("t", id=1, v=1)
+    log.ddl("drop table t", "t", kind="DROP")
+    log.ddl("create table t (id int primary key, v int)", "t", [ID, ("v", "int", True)], kind="CREATE")
+    log.insert("t", id=2, v=2)
+    log.lines = log.lines[:3] + log.lines[2:]
+    with weir.Home() as home:
+        replicate(home, log.text())
+        rows_are(home, "id, v", [(2, 2)])
+        assert [op for (op,) in home.sql("select operation from t_changelog order by _weir_position", "shop_log")] == ["INSERT", "DROP", "INSERT"]
+
+
 # The old type with a value as Debezium sends it, the new type, and what the source's row has then; KEPT: that is said, and the old stays.
 KEPT = object()
 CONVERSIONS = [
