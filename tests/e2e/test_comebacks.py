@@ -79,24 +79,25 @@ def test_documents_lack_members_all_the_time():
         assert home.sql("select _id, c from t order by 1") == [(1, 1), (2, None), (3, 3)]
 
 
-def pieces(what, changes, want, query=ROWS, cuts=None, rounds=1, kills=("", "position_written:1", "rows_committed:1")):
-    """As `check`, with a run behind each of `cuts` (every line), each of them killed and begun again where the build can."""
+def pieces(what, changes, want, cuts=None, rounds=1):
+    """As `check`, with a run behind each of `cuts` (every line). A build that can kills one run of two around its commit, and begins it again."""
     lines = [change.line(i + 1) + "\n" for i, change in enumerate(changes)]
+    rng = random.Random(weir.first_seed())
     for mode in (MERGE, UPSERT):
-        for order in orders(lines, random.Random(weir.first_seed()), rounds):
-            for kill in kills if cases.HAS_SWITCHES else ("",):
-                with weir.Home() as home:
-                    home.job(home.write("feed", ""), **mode)
-                    ends = [c for c in cuts or range(1, len(order))] + [len(order)]
-                    for begin, end in zip([0] + ends, ends):
-                        with open(home.file("feed"), "a") as f:
-                            f.write("".join(order[begin:end]))
-                        result = cases.run_piece(home, [kill] if kill else [])
-                        assert result.code == 0, result
-                    got = home.sql(query)
-                    assert sorted(got, key=repr) == sorted(want, key=repr), (what, mode, kill, order, got)
-                    if mode is MERGE:
-                        home.verify()
+        for order in orders(lines, rng, rounds):
+            with weir.Home() as home:
+                home.job(home.write("feed", ""), **mode)
+                ends = [*(cuts or range(1, len(order))), len(order)]
+                for begin, end in zip([0] + ends, ends):
+                    with open(home.file("feed"), "a") as f:
+                        f.write("".join(order[begin:end]))
+                    kill = rng.choice(("position_written:1", "rows_committed:1", None, None))
+                    result = cases.run_piece(home, [kill] if kill and cases.HAS_SWITCHES else [])
+                    assert result.code == 0, result
+                got = home.sql(ROWS)
+                assert sorted(got, key=repr) == sorted(want, key=repr), (what, mode, order, got)
+                if mode is MERGE:
+                    home.verify()
 
 
 def test_a_run_may_end_in_the_gap():
