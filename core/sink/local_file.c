@@ -53,8 +53,8 @@ static const char *const warehouse_migrations[] = {
 	"ALTER TABLE _weir_position ADD COLUMN logs TEXT NOT NULL DEFAULT '';",
 
 	/* A number that a turned bit has made another one (local_digest.c). */
-	"ALTER TABLE _weir_position ADD COLUMN digest BLOB NOT NULL DEFAULT x'';"
-	"ALTER TABLE _weir_ledger ADD COLUMN digest BLOB NOT NULL DEFAULT x'';",
+	("ALTER TABLE _weir_position ADD COLUMN digest BLOB NOT NULL DEFAULT x'';"
+	 "ALTER TABLE _weir_ledger ADD COLUMN digest BLOB NOT NULL DEFAULT x'';"),
 };
 
 static const struct store_kind warehouse_kind = {
