@@ -74,6 +74,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	pthread_mutex_init(&engine.lock, NULL);
 	pthread_cond_init(&engine.job_ended, NULL);
 	events_open(&engine);
+	secrets_open(&engine);
 	records_open(&engine);
 	return 0;
 }
