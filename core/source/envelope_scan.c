@@ -150,6 +150,9 @@ enum scanned envelope_scan_data(struct span rest, struct envelope_value *out)
 {
 	const char *end = rest.at + rest.len;
 
+	/* What stands behind the colon of the line before need not be what stands here. */
+	while (rest.at < end && is_space(*rest.at))
+		rest.at++;
 	while (end > rest.at && is_space(end[-1]))
 		end--;
 	if (end == rest.at || *--end != '}')

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 seconds=${FUZZ_SECONDS:-10} seed=${FUZZ_SEED:-0}
 passed=0 failed=0
 for program in build/fuzz/fuzz_*; do
-	case $program in *.d) continue ;; esac
+	[ -f "$program" ] && [ -x "$program" ] || continue # not what stands beside it: logs, findings
 	name=$(basename "$program")
 	corpus=build/fuzz/corpus/$name
 	seeds=tests/fuzz/seeds/${name#fuzz_}
