@@ -10,6 +10,7 @@ import weir
 
 FEED = weir.feed([weir.event({"id": i, "n": i}, lsn=100 + i) for i in range(10)], weir.id_key)
 CHANGES = (("job", "set", "shop", "updateFrequencySecs=5"), ("job", "delete", "shop", "--yes"), ("job", "create", "shop.json"), ("run", "shop"),
+           ("secret", "put", "key"), ("secret", "delete", "key"), ("secret", "unlock"), ("secret", "seal"),
            ("engine", "stop"))
 ACTS = (("pause", "shop"), ("resume", "shop"), ("stop", "shop"), ("merge", "shop"), ("note", "seen"), ("dlq", "replay", "--group", "1", "--yes"),
         ("dlq", "discard", "--group", "1", "--confirm", "1", "--why", "x"), ("start", "shop"), ("drain", "shop"))
@@ -63,7 +64,7 @@ def test_the_group_looks_and_does_nothing():
             assert r.code == 77 and r.error["code"] == "not_allowed" and r.error["next"], (args, r)
         assert home.run("job", "show", "shop", "--json").last == before
         refused = [a for a in journal(home) if a.get("phase") == "refused"]
-        assert [a["what"] for a in refused] == [" ".join(a[:1] if a[0] not in ("job", "engine", "dlq") else a[:2]) for a in CHANGES + ACTS], refused
+        assert [a["what"] for a in refused] == [" ".join(a[:1] if a[0] not in ("job", "engine", "dlq", "secret") else a[:2]) for a in CHANGES + ACTS], refused
         assert {(a["who"], a["uid"], a["code"]) for a in refused} == {(home.viewer.pw_name, home.viewer.pw_uid, "not_allowed")}, refused
 
 
