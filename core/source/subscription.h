@@ -1,0 +1,84 @@
+/*
+ * Subscriptions, topics and snapshots of Pub/Sub as administration sees them:
+ * their names, what a subscription says of itself, and the calls that look at
+ * them, make and remove them. Messages are the source's (pubsub.h).
+ */
+#ifndef WEIR_SOURCE_SUBSCRIPTION_H
+#define WEIR_SOURCE_SUBSCRIPTION_H
+
+#include "base/error.h"
+#include "base/span.h"
+#include "base/text.h"
+
+/*
+ * Names. Full: "projects/P/subscriptions/S"; short: "S", in the job's project.
+ */
+#define PUBSUB_NAME_BYTES 400     /* of a full name, with its NUL */
+#define PUBSUB_SHORT_MAX 255      /* characters of a short one */
+#define PUBSUB_SHORT_LEAST 3
+#define PUBSUB_SUBSCRIPTIONS_MAX 100 /* of one job: each is a stream and a lease book */
+
+enum pubsub_kind { PUBSUB_SUBSCRIPTION, PUBSUB_TOPIC, PUBSUB_SNAPSHOT };
+
+/* "subscription", "topic", "snapshot". */
+const char *pubsub_kind_word(enum pubsub_kind kind);
+/* Short or full into full. `project` may be NULL where the name is full. False: `bad_parameter`, of a name that Pub/Sub
+ * would refuse; `project_missing`, of a short one without a project. */
+bool pubsub_full_name(enum pubsub_kind kind, struct span given, const char *project, char out[PUBSUB_NAME_BYTES],
+                      struct error *err);
+/* The last part of a full name; a short one is itself. Points into `name`. */
+const char *pubsub_short_name(const char *name);
+/* "P" of "projects/P/...", empty if it is no full name. */
+struct span pubsub_project(const char *full_name);
+/* As people read it: the short name where the project is `project`, else the full one. Points into `name`. */
+const char *pubsub_shown_name(const char *full_name, const char *project);
+
+/* Names of a job's list, full, one by one. */
+struct pubsub_names {
+	char (*items)[PUBSUB_NAME_BYTES];
+	size_t count;
+};
+/* A list with commas between ("a, projects/p/subscriptions/b"). A name twice, or more than PUBSUB_SUBSCRIPTIONS_MAX of them
+ * are `bad_parameter`. NULL is no name. Free it. */
+bool pubsub_names_read(enum pubsub_kind kind, const char *list, const char *project, struct pubsub_names *out,
+                       struct error *err);
+void pubsub_names_free(struct pubsub_names *names);
+/* "subscription=projects/p/subscriptions/s" for x-goog-request-params; what may not stand there is percent-encoded. */
+bool pubsub_params(struct text *out, const char *key, const char *full_name);
+
+/*
+ * What GetSubscription says. Times in milliseconds; -1: not said.
+ */
+enum delivery { DELIVERY_PULL, DELIVERY_PUSH, DELIVERY_BIGQUERY, DELIVERY_CLOUD_STORAGE, DELIVERY_BIGTABLE };
+enum subscription_state { SUBSCRIPTION_STATE_UNKNOWN, SUBSCRIPTION_ACTIVE, SUBSCRIPTION_RESOURCE_ERROR };
+#define DELETED_TOPIC "_deleted-topic_"
+#define SUBSCRIPTION_FILTER_BYTES 1024
+
+struct subscription {
+	char name[PUBSUB_NAME_BYTES];
+	char topic[PUBSUB_NAME_BYTES];     /* DELETED_TOPIC: it is gone */
+	enum delivery delivery;            /* anything but pull cannot be pulled */
+	char endpoint[512];                /* of push: where to; of the others the table or bucket */
+	int64_t ack_deadline_ms;           /* 10 s where it says 0 */
+	bool keeps_acked;
+	int64_t retention_ms;              /* 7 days where it says nothing */
+	int64_t topic_retention_ms;        /* -1: the topic keeps nothing */
+	bool is_ordered, is_exactly_once, is_detached;
+	enum subscription_state state;
+	bool never_expires;
+	int64_t expires_after_ms;          /* of doing nothing; 31 days where it says nothing */
+	char filter[SUBSCRIPTION_FILTER_BYTES]; /* "" none */
+	char dead_letter_topic[PUBSUB_NAME_BYTES]; /* "" no policy */
+	int32_t delivery_attempts_max;     /* of the policy: 5 where it says 0 */
+	bool has_retry_policy;
+	int64_t retry_least_ms, retry_most_ms;
+	size_t transforms;                 /* message transforms: what comes is not what was published */
+};
+
+/* Of a serialised Subscription. False: broken (*out is not to be used). */
+bool subscription_read(struct span message, struct subscription *out);
+/* False: nothing of it can ever be pulled, `subscription_detached` or `subscription_not_pull`. One whose topic is gone can
+ * be: what it holds is still there. */
+bool subscription_can_pull(const struct subscription *subscription, struct error *err);
+
+#endif
