@@ -13,6 +13,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+struct google;
+
 #define IDLE_END_MS (10 * 60 * 1000)
 
 /* How a job was asked to run. */
@@ -135,9 +137,9 @@ void access_close(struct engine *engine);
 /* The vault of this home (run_secret.c). */
 void secrets_open(struct engine *engine);
 void secrets_close(struct engine *engine);
-/* Are the credentials that the job names there, and can they be read? `vault_locked`, `secret_unknown`,
- * `bad_credentials`... Nothing is sent. */
-bool secrets_serve(struct engine *engine, const struct job_options *options, struct error *err);
+/* What the job has of Google, with the credentials that it names, which must be there and readable: `vault_locked`,
+ * `secret_unknown`, `bad_credentials`... Nothing is sent. The caller closes *out (google_close). */
+bool secrets_serve(struct engine *engine, const struct job_options *options, struct google **out, struct error *err);
 /* The vault's line of the engine's health: a level of `weir check` and a sentence. NULL: there is no vault. */
 const char *secrets_health(struct engine *engine, char *sentence, size_t room);
 

@@ -7,6 +7,7 @@
 #include "engine/job_private.h"
 #include "engine/journal.h"
 #include "engine/result_private.h"
+#include "google/google.h"
 #include "pipeline/pipeline.h"
 
 #include <stdio.h>
@@ -142,9 +143,9 @@ bool jobs_hope(struct engine *engine)
  */
 
 /* Read only first: of a job that has run, what is missing must not be made. Then as the job does it, the feed too. */
-static bool opens(struct engine *engine, const struct job_options *options, struct error *err)
+static bool opens(struct engine *engine, const struct job_options *options, struct google *google, struct error *err)
 {
-	struct pipeline_setup setup = { .options = options, .home = engine->home, .is_followed = true };
+	struct pipeline_setup setup = { .options = options, .home = engine->home, .is_followed = true, .google = google };
 	struct job_files files = { 0 };
 	struct pipeline *pipeline;
 
@@ -161,14 +162,16 @@ static bool opens(struct engine *engine, const struct job_options *options, stru
 /* NULL: not yet. The name is looked at meanwhile: who wants to begin or delete the job waits for that moment. */
 static struct job_options *look(struct engine *engine, const char *name, struct error *err)
 {
+	struct google *google = NULL;
 	struct job_options *options;
 	bool is_fine;
 
 	if (!job_look_name(engine, name, err))
 		return NULL;
 	options = job_load_named(engine->home, name, err);
-	is_fine = options && job_options_startable(options, err) && secrets_serve(engine, options, err) &&
-	          opens(engine, options, err);
+	is_fine = options && job_options_startable(options, err) && secrets_serve(engine, options, &google, err) &&
+	          opens(engine, options, google, err);
+	google_close(google);
 	job_let_look(engine, name);
 	if (is_fine)
 		return options;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "dlq/dlq.h"
 #include "engine/job_private.h"
+#include "google/google.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/replay.h"
 #include "runner/runner.h"
@@ -88,9 +89,14 @@ static bool run_once(struct job *job)
 		.is_replay = job->run.is_replay,
 		.out_note = &job->note,
 	};
+	bool is_fine;
 
 	job->note = (struct error){ 0 };
-	return secrets_serve(job->engine, job->options, &job->failure) && run_local(&setup, &job->failure);
+	if (!secrets_serve(job->engine, job->options, &setup.google, &job->failure))
+		return false;
+	is_fine = run_local(&setup, &job->failure);
+	google_close(setup.google);
+	return is_fine;
 }
 
 /* Between two runs: the registered file is read again. False: the new content does not do. */

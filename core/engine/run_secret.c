@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "engine/commands_private.h"
 #include "engine/journal.h"
-#include "google/credentials.h"
+#include "google/google.h"
 #include "vault/vault.h"
 
 #include <stdlib.h>
@@ -59,21 +59,35 @@ const char *secrets_health(struct engine *engine, char *sentence, size_t room)
 	return facts.state == VAULT_OPEN ? "ok" : facts.state == VAULT_LOCKED ? "warning" : "fails";
 }
 
-bool secrets_serve(struct engine *engine, const struct job_options *options, struct error *err)
+/* Credentials that are named must do, whatever the job does with them; without a name they are looked for when needed. */
+static bool credentials_do(const struct google_setup *setup, bool is_secret, struct error *err)
+{
+	struct credentials_setup wish = { .file = setup->credentials_file, .content = setup->credentials_content,
+		                          .content_name = setup->credentials_name, .allowed_hosts = setup->allowed_hosts };
+
+	if (is_secret && !setup->credentials_content)
+		return false;
+	return (!is_secret && !setup->credentials_file) || credentials_check(&wish, err);
+}
+
+bool secrets_serve(struct engine *engine, const struct job_options *options, struct google **out, struct error *err)
 {
 	static const char by_name[] = "vault:";
 	const char *named = options->credentials;
-	bool is_secret = named && strncmp(named, by_name, strlen(by_name)) == 0;
-	struct credentials_setup setup = { .file = is_secret ? NULL : named, .content_name = named,
-		                           .allowed_hosts = engine->settings.token_hosts };
-	struct secret *content = NULL;
-	bool are_fine;
+	bool is_secret = named && strncmp(named, by_name, strlen(by_name)) == 0, are_fine;
+	struct secret *content = is_secret ? vault_get(engine->secrets->vault, named + strlen(by_name), err) : NULL;
+	struct google_setup setup = {
+		.credentials_file = is_secret ? NULL : named,
+		.credentials_content = content,
+		.credentials_name = named,
+		.allowed_hosts = engine->settings.token_hosts,
+		.project = options->project,
+		.ca_file = engine->settings.ca_file,
+	};
 
-	if (!named)
-		return true;
-	if (is_secret)
-		setup.content = content = vault_get(engine->secrets->vault, named + strlen(by_name), err);
-	are_fine = (!is_secret || content) && credentials_check(&setup, err);
+	are_fine = credentials_do(&setup, is_secret, err);
+	if (are_fine)
+		*out = google_open(&setup);
 	secret_free(content);
 	return are_fine;
 }

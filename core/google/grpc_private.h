@@ -188,6 +188,9 @@ int headers_on_header(nghttp2_session *session, const nghttp2_frame *frame, cons
                       const uint8_t *value, size_t value_len, uint8_t flags, void *context);
 void headers_check(struct grpc_call *call); /* behind the first ones: ends a call that is none of gRPC */
 
+/* Exactly one message and then OK: anything else is no answer to a unary call (grpc_result.c). */
+bool grpc_take_only(struct grpc_call *call, const char *what, struct grpc_message **out, struct error *err);
+
 /* Connections (grpc_connection.c; bytes: grpc_bytes.c). */
 void connection_dial_locked(struct grpc_client *client, int64_t now_ms);
 void connection_event(struct grpc_connection *connection, uint32_t events);

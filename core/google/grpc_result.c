@@ -57,8 +57,7 @@ bool grpc_check(struct grpc_call *call, const char *what, struct error *err)
 	return false;
 }
 
-/* Exactly one message and then OK: anything else is no answer to a unary call. */
-static bool take_only(struct grpc_call *call, const char *what, struct grpc_message **out, struct error *err)
+bool grpc_take_only(struct grpc_call *call, const char *what, struct grpc_message **out, struct error *err)
 {
 	struct grpc_message *message = NULL, *second = NULL;
 	enum grpc_outcome outcome = grpc_receive(call, &message, -1);
@@ -86,7 +85,7 @@ bool grpc_unary(struct grpc_client *client, const struct grpc_request *request, 
 	bool is_fine;
 
 	grpc_send(call, message, true, -1);
-	is_fine = take_only(call, what, out, err);
+	is_fine = grpc_take_only(call, what, out, err);
 	grpc_call_free(call);
 	return is_fine;
 }

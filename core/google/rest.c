@@ -203,14 +203,17 @@ struct rest_call *rest_wait(struct rest_client *client, int64_t wait_ms)
 	}
 }
 
-bool rest_do(struct rest_client *client, const struct rest_request *request, struct rest_call **out_call,
-             struct rest_answer *out, struct error *err)
+void rest_finish(struct rest_client *client, struct rest_call *call)
 {
-	struct rest_call *call = rest_start(client, request);
-
 	for (turn(client); call->state != REST_DONE; turn(client))
 		curl_multi_poll(client->multi, NULL, 0, poll_ms(client, -1), NULL);
 	call->state = REST_TAKEN;
-	*out_call = call;
-	return rest_result(call, out, err);
+}
+
+bool rest_do(struct rest_client *client, const struct rest_request *request, struct rest_call **out_call,
+             struct rest_answer *out, struct error *err)
+{
+	*out_call = rest_start(client, request);
+	rest_finish(client, *out_call);
+	return rest_result(*out_call, out, err);
 }

@@ -191,12 +191,13 @@ static void read_escape(struct reading *reading, const char *name, const json_t 
 /* The engine's working folder is nobody's, so a relative one would mean nothing. */
 static void read_path(struct reading *reading, const char *name, const json_t *value)
 {
+	char **into = strcmp(name, "caFile") == 0 ? &reading->settings->ca_file : &reading->settings->vault_key_file;
 	const char *text = json_string_value(value);
 
 	if (!text || strlen(text) != json_string_length(value) || *text != '/' || text_has_control(text))
 		problem_add(&reading->draft, BAD_SETTING, name, name, NULL, "an absolute path is allowed");
 	else
-		reading->settings->vault_key_file = memory_string(text);
+		*into = memory_string(text);
 }
 
 /* A name or an address, without scheme, port and path. */
@@ -342,6 +343,7 @@ bool settings_load(const struct home *home, struct settings *out, struct option_
 void settings_release(struct settings *settings)
 {
 	free(settings->group_name);
+	free(settings->ca_file);
 	free(settings->vault_key_file);
 	for (size_t i = 0; settings->token_hosts[i]; i++)
 		free((char *)settings->token_hosts[i]);

@@ -28,6 +28,7 @@ struct settings {
 	int escape_ms;         /* 0: none is given */
 	const char *token_hosts[TOKEN_HOSTS_MAX + 1]; /* NULL behind the last; owned */
 	char *vault_key_file;  /* absolute, or NULL: none is given */
+	char *ca_file;         /* the same */
 };
 
 /* `config.json` of this home; a missing one gives the defaults. False with the first problem, its line and column

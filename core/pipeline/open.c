@@ -122,6 +122,7 @@ static bool open_sink(struct pipeline *p, const struct pipeline_setup *setup, st
 		.warehouse = setup->home->warehouse,
 		.incarnation = dlq_incarnation(p->dlq),
 		.cache_bytes = setup->options->local_cache_bytes / 2,
+		.google = setup->google,
 	};
 
 	if (!ops || !witnesses_read(p->dlq, p->arena, &sink_setup, err) || !(p->sink = ops->open(&sink_setup, err)))
@@ -162,6 +163,7 @@ static bool open_source(struct pipeline *p, const struct pipeline_setup *setup, 
 		.big_folder = p->paths.big,
 		.from = p->from.identity.len ? &p->from : NULL,
 		.is_followed = setup->is_followed,
+		.google = setup->google,
 	};
 	struct batch *probe;
 	bool is_fine;

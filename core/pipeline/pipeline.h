@@ -38,6 +38,7 @@ struct pipeline_setup {
 	size_t batch_messages; /* 0: as many as fit; a paced run keeps its batches short */
 	struct source *kept_source; /* open since before a rest: taken on success, read on; NULL: one is opened */
 	bool without_source; /* only letters are read: no source is opened, and nothing comes back from parking */
+	struct google *google; /* lent until close; NULL: the job asks nothing of Google */
 	int64_t replay;      /* the run that goes on; what other runs have claimed is freed */
 	/* A group of letters or a schema change met for the first time, and a table's note, told after the commit; both NULL:
 	 * nobody listens. */

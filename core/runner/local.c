@@ -97,6 +97,7 @@ static bool open_pipeline(struct local *local, struct error *err)
 		.on_event = setup->on_event,
 		.on_note = setup->on_note,
 		.context = setup->context,
+		.google = setup->google,
 		.without_source = setup->is_replay,
 		.kept_source = local->source,
 	};

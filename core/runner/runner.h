@@ -14,6 +14,7 @@
 
 #define RUN_BATCHES 4 /* that a job has: one being filled, one being written, two between */
 
+struct google;
 struct replay_desk;
 
 /* What is wanted of a running job. Set from outside, by one who knows that the job runs; looked at by its threads. A
@@ -50,6 +51,7 @@ struct run_setup {
 	/* A note that stands with its table for good, when it is new. From the writer, too. */
 	void (*on_note)(void *context, const char *table, const char *code, const char *sentence);
 	void *context;
+	struct google *google;      /* credentials and clients of the job; NULL: it asks nothing of Google */
 	struct replay_desk *desk;   /* where replays are asked for; NULL: never (pipeline/replay.h) */
 	bool is_replay;             /* nothing but the replay on the desk: the source is not read */
 	struct error *out_note;     /* filled at the end if the source has one (a last line cut off); kind NONE: none */

@@ -17,6 +17,8 @@
  * written. The baseline's steps are as large. */
 #define LOCAL_STEP_CHANGES 500000
 
+struct google;
+
 struct sink {
 	const struct sink_ops *ops;
 };
@@ -35,6 +37,7 @@ struct sink_setup {
 	int64_t cache_bytes;        /* this connection's share of localCacheBytes */
 	const struct witness *witnesses; /* of this job and these datasets, sorted by table; lent until close */
 	size_t witness_count;
+	struct google *google;      /* lent until close; NULL: the job asks nothing of Google */
 };
 
 /* What the destination knows of the job. Lent until close. */

@@ -8,6 +8,8 @@
 #include "options/options.h"
 #include "record/batch.h"
 
+struct google;
+
 struct source {
 	const struct source_ops *ops; /* first member of every source */
 };
@@ -26,6 +28,7 @@ struct source_setup {
 	bool is_followed;                       /* wait for more at the end instead of PULLED_END */
 	const char *store;                      /* letters: the job's store, */
 	int64_t run;                            /* and the replay whose claims are read */
+	struct google *google;                  /* lent until close; NULL: the job asks nothing of Google */
 };
 
 struct source_ops {

@@ -100,6 +100,10 @@ static void test_where_secrets_lie_and_go(void **unused)
 	assert_string_equal(settings.token_hosts[1], "::1");
 	assert_null(settings.token_hosts[2]);
 	settings_release(&settings);
+	assert_true(settings_read(&shared, span_of("{\"caFile\": \"/etc/ca.pem\"}"), &settings, &problems));
+	assert_string_equal(settings.ca_file, "/etc/ca.pem");
+	assert_null(settings.vault_key_file);
+	settings_release(&settings);
 	expect_refused(&shared, "{\"vaultKeyFile\": \"vault.key\"}", 1, 18, "an absolute path");
 	expect_refused(&shared, "{\"vaultKeyFile\": \"/a\\u0007b\"}", 1, 18, "an absolute path");
 	expect_refused(&shared, "{\"allowedTokenHosts\": \"a.example\"}", 1, 23, "a list of at most");
