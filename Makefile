@@ -183,7 +183,7 @@ $(B)/tests/google/drive: $(GOOGLE_OBJECTS) $(B)/libcore.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS_ENGINE)
 
-build/emulators: $(wildcard tests/emulators/*.go tests/emulators/go.*)
+build/emulators: $(wildcard tests/emulators/*.go tests/emulators/*/*.go tests/emulators/go.*)
 	@tests/emulators/build.sh $(abspath $@)
 
 # A server in C, where the Go ones would be what is measured.

@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import tempfile
+import urllib.error
+import urllib.request
 
 import weir
 
@@ -57,3 +59,132 @@ def drive(scenario, server, **arguments):
         arguments.setdefault("ca", at.ca)
         arguments.setdefault("host", "localhost")
     return run(scenario, port=at.ports[server], **arguments)
+
+
+class Refused(Exception):
+    """What a stand-in says to a word of a test that it cannot do."""
+
+
+# Past any proxy of this machine.
+HERE = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class Pubsub:
+    """A stand-in of Pub/Sub of its own, for a `with`: names are `topic`, or whole (`projects/P/topics/topic`)."""
+
+    project = "acme"
+
+    def __enter__(self):
+        if not os.path.exists(PROGRAM):
+            raise weir.Skip("%s is not built: make google" % os.path.relpath(PROGRAM, weir.ROOT))
+        self.folder = tempfile.mkdtemp(prefix="weir-pubsub-")
+        self.process = subprocess.Popen([PROGRAM, "pubsub", "-dir", self.folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        said = json.loads(self.process.stdout.readline())
+        self.ports, self.ca = said["ports"], said["ca"]
+        self.host = "127.0.0.1:%d" % self.ports["plain"]
+        # What finds the stand-in: Google's clients and weir, and Cloud Monitoring, for which there is no emulator's variable.
+        self.env = {"PUBSUB_EMULATOR_HOST": self.host, "PUBSUB_PROJECT_ID": self.project,
+                    "CLOUDSDK_API_ENDPOINT_OVERRIDES_MONITORING": "http://%s/" % self.host}
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def ask(self, word, **members):
+        """A word of the control port (tests/emulators/pubsub/control.go)."""
+        request = urllib.request.Request("http://127.0.0.1:%d/%s" % (self.ports["control"], word), json.dumps(members).encode())
+        try:
+            with HERE.open(request, timeout=60) as answer:
+                return json.loads(answer.read())
+        except urllib.error.HTTPError as refused:
+            raise Refused(json.loads(refused.read())["error"]) from None
+
+    def name(self, kind, name):
+        return name if "/" in name else "projects/%s/%s/%s" % (self.project, kind, name)
+
+    def topic(self, name):
+        return self.name("topics", name)
+
+    def subscription(self, name):
+        return self.name("subscriptions", name)
+
+    def create(self, topic, subscription=None, **settings):
+        """A topic, if it is not there, and a subscription to it; settings as REST has them (`enableMessageOrdering=True`)."""
+        members = {"topic": self.topic(topic)}
+        if subscription:
+            members.update(subscription=self.subscription(subscription), settings=settings)
+        self.ask("create", **members)
+
+    def publish(self, topic, lines=(), file=None, messages=()):
+        """Lines of a feed, or a file of them; a line is an envelope or the body itself. Messages: {"data" or "size", "key", "attributes"}."""
+        return self.ask("publish", topic=self.topic(topic), lines=list(lines), messages=list(messages), file=file or "")
+
+    def counts(self, subscription):
+        return self.ask("counts", subscription=self.subscription(subscription))
+
+    def fault(self, kind, method="", subscription=None, **members):
+        """A row of the table of faults (tests/emulators/pubsub/faults.go); gives its number."""
+        if subscription:
+            members["resource"] = self.subscription(subscription)
+        return self.ask("fault", kind=kind, method=method, **members)["id"]
+
+    def clear(self, fault=0):
+        self.ask("clear", id=fault)
+
+    def met(self):
+        """How many calls each fault has met, by its number."""
+        return {row["id"]: row["met"] for row in self.ask("faults")}
+
+    def calls(self):
+        """Counts by "Method resource": calls, largest_bytes, ids, most_ids."""
+        return self.ask("calls")
+
+    def deny(self, resource, *permissions):
+        self.ask("deny", resource=resource, permissions=list(permissions or ["*"]))
+
+    def grant(self, resource, *permissions):
+        self.ask("grant", resource=resource, permissions=list(permissions or ["*"]))
+
+    def clock(self, scale=0, advance_s=0):
+        return self.ask("clock", scale=scale, advance_ms=int(advance_s * 1000))["now"]
+
+    def end_streams(self, subscription=None, code="UNAVAILABLE"):
+        return self.ask("end_streams", subscription=self.subscription(subscription) if subscription else "", code=code)["ended"]
+
+    def set(self, subscription, **members):
+        """per_response, forgets (acknowledged ids are invalid when they come again), log."""
+        self.ask("set", subscription=self.subscription(subscription), **members)
+
+    def log(self, subscription):
+        """What happened to the messages since `set(..., log=True)`: what (deliver, ack, nack, expire), id, key, delivery."""
+        return self.ask("log", subscription=self.subscription(subscription))
+
+    def resend(self, subscription):
+        """All that is held comes again, as the service may do at any time."""
+        return self.ask("resend", subscription=self.subscription(subscription))["count"]
+
+    def certificate(self, word):
+        """right, over, name or unknown: what the port `tls` shows from now on."""
+        with HERE.open("http://127.0.0.1:%d/certificate?is=%s" % (self.ports["control"], word)):
+            pass
+
+    def tokens(self, **members):
+        """Words of the token server: forget, life_s, revoked, deaf, status, slow_ms (tests/emulators/tokens.go)."""
+        with HERE.open("http://127.0.0.1:%d/control?%s" % (self.ports["tokens"], "&".join("%s=%s" % pair for pair in members.items()))):
+            pass
+
+    def rest(self, verb, path, body=None):
+        """A call of REST; gives the status and the answer."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request("http://%s%s" % (self.host, path), data, method=verb)
+        try:
+            with HERE.open(request, timeout=60) as answer:
+                return answer.status, json.loads(answer.read() or b"{}")
+        except urllib.error.HTTPError as refused:
+            return refused.code, json.loads(refused.read())
+
+
+def pubsub():
+    return Pubsub()

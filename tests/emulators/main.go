@@ -8,9 +8,10 @@ import (
 )
 
 var duties = map[string]func(args []string) error{
-	"echo":  echoMain,  // servers with faults by table, until standard input ends
-	"proto": protoMain, // messages for the reader and writer in C, and judging them
-	"bench": benchMain, // grpc-go's client against an echo server
+	"echo":   echoMain,   // servers with faults by table, until standard input ends
+	"proto":  protoMain,  // messages for the reader and writer in C, and judging them
+	"bench":  benchMain,  // grpc-go's client against an echo server
+	"pubsub": pubsubMain, // the stand-in of Pub/Sub
 }
 
 func main() {
