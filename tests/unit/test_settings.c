@@ -178,7 +178,7 @@ static void test_each_setting_has_its_help(void **unused)
 
 	(void)unused;
 	assert_true(settings_explain(out, count_setting));
-	assert_int_equal(out->len, 7);
+	assert_int_equal(out->len, 8);
 }
 
 int main(void)
