@@ -121,6 +121,23 @@ class Pubsub:
         """Lines of a feed, or a file of them; a line is an envelope or the body itself. Messages: {"data" or "size", "key", "attributes"}."""
         return self.ask("publish", topic=self.topic(topic), lines=list(lines), messages=list(messages), file=file or "")
 
+    def client(self, duty, *args):
+        """A duty of Google's own client (tests/emulators/pubsub_clients.go)."""
+        done = subprocess.run([PROGRAM, duty, "-target", self.host, "-project", self.project, *map(str, args)], capture_output=True, timeout=300)
+        assert done.returncode == 0, done
+        return json.loads(done.stdout)
+
+    def publish_by_client(self, topic, file):
+        """Google's client publishes a feed; messages with a key go ordered."""
+        return self.client("publish", "-topic", topic, "-file", file)["published"]
+
+    def receive_by_client(self, subscription, count=0):
+        """What Google's client gets, as envelopes, until `count` came or none for a second; all are acknowledged."""
+        file = os.path.join(self.folder, "received")
+        self.client("receive", "-subscription", subscription, "-file", file, "-count", count)
+        with open(file) as lines:
+            return [json.loads(line) for line in lines]
+
     def counts(self, subscription):
         return self.ask("counts", subscription=self.subscription(subscription))
 

@@ -1,5 +1,7 @@
 """The stand-in of Pub/Sub itself: what it does over REST and on the word of a test (by Google's client: tests/emulators/pubsub)."""
 import base64
+import json
+import os
 
 import emulators
 
@@ -110,3 +112,21 @@ def test_the_calls_of_rest_make_change_list_and_remove():
         assert ps.rest("DELETE", topic)[0] == 200
         assert ps.rest("GET", name)[1]["topic"] == "_deleted-topic_"
         assert ps.rest("DELETE", name)[0] == 200 and ps.rest("GET", name)[0] == 404
+
+
+def test_googles_client_publishes_a_feed_and_reads_it_back():
+    with emulators.pubsub() as ps:
+        ps.create("changes", "changes-sub", enableMessageOrdering=True)
+        feed = os.path.join(ps.folder, "feed")
+        with open(feed, "w") as lines:
+            for i in range(2000):
+                lines.write(json.dumps({"data": {"i": i, "text": "<\u00e4>"}, "key": "k%d" % (i % 7), "attrs": {"n": str(i)}}) + "\n")
+            lines.write("no json\n")
+        assert ps.publish_by_client("changes", feed) == 2001
+        got = ps.receive_by_client("changes-sub", 2001)
+        for key in range(7):
+            assert [m["data"]["i"] for m in got if m.get("key") == "k%d" % key] == list(range(key, 2000, 7))
+        assert all(m["attrs"] == {"n": str(m["data"]["i"])} and m["data"]["text"] == "<\u00e4>" for m in got if "key" in m)
+        assert [base64.b64decode(m["data_b64"]) for m in got if "data_b64" in m] == [b"no json"]
+        counts = ps.counts("changes-sub")
+        assert (counts["acked"], counts["backlog"], counts["redelivered"]) == (2001, 0, 0), counts

@@ -8,10 +8,13 @@ import (
 )
 
 var duties = map[string]func(args []string) error{
-	"echo":   echoMain,   // servers with faults by table, until standard input ends
-	"proto":  protoMain,  // messages for the reader and writer in C, and judging them
-	"bench":  benchMain,  // grpc-go's client against an echo server
-	"pubsub": pubsubMain, // the stand-in of Pub/Sub
+	"echo":         echoMain,        // servers with faults by table, until standard input ends
+	"proto":        protoMain,       // messages for the reader and writer in C, and judging them
+	"bench":        benchMain,       // grpc-go's client against an echo server
+	"pubsub":       pubsubMain,      // the stand-in of Pub/Sub
+	"publish":      publishMain,     // a feed, by Google's client
+	"receive":      receiveMain,     // a subscription to a file, by Google's client
+	"pubsub-bench": pubsubBenchMain, // Google's client receives and acknowledges
 }
 
 func main() {

@@ -171,7 +171,7 @@ func (b *Broker) doPublish(in *controlRequest) (any, error) {
 		messages = append(messages, made)
 	}
 	if in.File != "" {
-		if err := eachLine(in.File, add); err != nil {
+		if err := EachLine(in.File, add); err != nil {
 			return nil, err
 		}
 	}
@@ -187,7 +187,8 @@ func (b *Broker) doPublish(in *controlRequest) (any, error) {
 	return map[string]any{"count": len(ids), "ids": ids}, nil
 }
 
-func eachLine(name string, work func(line []byte) error) error {
+// EachLine runs `work` on each line of a file.
+func EachLine(name string, work func(line []byte) error) error {
 	file, err := os.Open(name)
 	if err != nil {
 		return err
