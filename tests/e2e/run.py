@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 """run.py [-k WORD] [FILE ...]: runs the functions test_* of tests/e2e/test_*.py against the programs in $WEIR_BUILD
-(default build). A test is a function; its docstring or name says what a user would see. Last line: N passed, ..."""
+(default build), WEIR_WORKERS at a time. A test is a function; its docstring or name says what a user would see. Last line:
+N passed, ..."""
 import glob
 import importlib
 import os
 import sys
-import time
-import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import weir
+import workers
 
 
 def collect(folder, files, word):
@@ -21,6 +20,13 @@ def collect(folder, files, word):
                 yield name + "." + attribute, function
 
 
+def worker_count():
+    """Twice as many as there are processors, for tests mostly wait. What a person watches or accepts is done one by one."""
+    if "WEIR_WATCH" in os.environ or "WEIR_ACCEPT" in os.environ:
+        return 1
+    return max(1, int(os.environ.get("WEIR_WORKERS") or min(8, 2 * len(os.sched_getaffinity(0)))))
+
+
 def main(folder):
     args = sys.argv[1:]
     word = None
@@ -28,24 +34,19 @@ def main(folder):
         at = args.index("-k")
         word = args[at + 1]
         del args[at : at + 2]
-    passed = failed = skipped = 0
-    for name, function in collect(folder, args, word):
-        began = time.monotonic()
-        try:
-            function()
-            passed += 1
-            print("ok   %s (%.1f s)" % (name, time.monotonic() - began), flush=True)
-        except weir.Skip as why:
-            skipped += 1
-            print("skip %s: %s" % (name, why), flush=True)
-        except Exception:
-            failed += 1
-            print("FAIL %s\n%s" % (name, traceback.format_exc()[-4000:]), flush=True)
-    if skipped and os.environ.get("CI") == "true":
-        failed += skipped
+    count = {"ok": 0, "FAIL": 0, "skip": 0}
+    for name, outcome in workers.run(list(collect(folder, args, word)), worker_count()):
+        count[outcome.word] += 1
+        sys.stdout.write(outcome.printed)
+        if outcome.word == "ok":
+            print("ok   %s (%.1f s)" % (name, outcome.seconds), flush=True)
+        else:
+            print("%s %s%s%s" % (outcome.word, name, ": " if outcome.word == "skip" else "\n", outcome.text), flush=True)
+    if count["skip"] and os.environ.get("CI") == "true":
+        count["FAIL"] += count["skip"]
         print("with CI=true a skip is a failure")
-    print("%d passed, %d failed, %d skipped" % (passed, failed, skipped))
-    return 1 if failed or not passed else 0
+    print("%d passed, %d failed, %d skipped" % (count["ok"], count["FAIL"], count["skip"]))
+    return 1 if count["FAIL"] or not count["ok"] else 0
 
 
 if __name__ == "__main__":

@@ -33,13 +33,14 @@ class Copy:
     def __enter__(self):
         self.path = tempfile.mkdtemp(prefix="weir-install-")
         self.build = os.path.join(self.path, "b")
-        for name in ("o/core", "o/tui", "made"):
-            source = os.path.join(weir.ROOT, "build", name)
-            if not os.path.isdir(source):
-                raise weir.Skip("no plain build to install")
-            shutil.copytree(source, os.path.join(self.build, name))
-        for name in ("weir", "weird", "libcore.a"):
-            shutil.copy2(os.path.join(weir.ROOT, "build", name), self.build)
+        with weir.one_at_a_time("make"):
+            for name in ("o/core", "o/tui", "made"):
+                source = os.path.join(weir.ROOT, "build", name)
+                if not os.path.isdir(source):
+                    raise weir.Skip("no plain build to install")
+                shutil.copytree(source, os.path.join(self.build, name))
+            for name in ("weir", "weird", "libcore.a"):
+                shutil.copy2(os.path.join(weir.ROOT, "build", name), self.build)
         return self
 
     def __exit__(self, *_):
@@ -91,7 +92,8 @@ def test_another_prefix_is_found_without_make_clean():
 
 def made():
     """The documents of the plain build, made anew where a table has changed."""
-    make("manual")
+    with weir.one_at_a_time("make"):
+        make("manual")
     return os.path.join(weir.ROOT, "build", "man")
 
 

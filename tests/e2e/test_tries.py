@@ -14,6 +14,7 @@ import time
 import traceback
 
 import weir
+import workers
 
 TRIES = int(os.environ.get("WEIR_TRIES", "40"))
 WORKERS = 4
@@ -330,6 +331,7 @@ def one(seed):
     return None
 
 
+@workers.alone  # it has workers of its own
 def test_random_tries_end_right():
     seeds = [int(os.environ["WEIR_TRY"])] if "WEIR_TRY" in os.environ else random.SystemRandom().sample(range(10**9), TRIES)
     wanted, done, failures, lock = len(seeds), [], [], threading.Lock()

@@ -1,4 +1,6 @@
 """The end-to-end tests' hands: a home of its own a test, the real programs, recorded streams."""
+import contextlib
+import fcntl
 import json
 import os
 import random
@@ -24,12 +26,26 @@ class Skip(Exception):
     """The test cannot say anything here; the reason is printed."""
 
 
+@contextlib.contextmanager
+def one_at_a_time(what):
+    """Held while something is done to this tree's `build` that no two tests may do at once."""
+    os.makedirs(os.path.join(ROOT, "build"), exist_ok=True)
+    with open(os.path.join(ROOT, "build", what + ".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def stream(name):
     """Folder of a recorded stream, unpacked once."""
     folder = os.path.join(STREAMS, name)
     packed = os.path.join(ROOT, "tests", "streams", name + ".tar.xz")
-    if os.path.isdir(folder) and os.path.getmtime(folder) >= os.path.getmtime(packed):
-        return folder
+    with one_at_a_time("streams"):
+        if not os.path.isdir(folder) or os.path.getmtime(folder) < os.path.getmtime(packed):
+            unpack(packed, name, folder)
+    return folder
+
+
+def unpack(packed, name, folder):
     os.makedirs(STREAMS, exist_ok=True)
     scratch = tempfile.mkdtemp(dir=STREAMS)
     with tarfile.open(packed) as tar:
@@ -38,7 +54,6 @@ def stream(name):
     os.rename(os.path.join(scratch, name), folder)
     os.utime(folder)
     os.rmdir(scratch)
-    return folder
 
 
 class Result:

@@ -320,15 +320,8 @@ class Terminal:
     def record_bytes(self, name):
         """What the last steps cost, into build/test-logs/screen-bytes.txt; gives it."""
         count = self.bytes()
-        path = os.path.join(LOGS, "screen-bytes.txt")
-        os.makedirs(LOGS, exist_ok=True)
-        known = {}
-        if os.path.exists(path):
-            with open(path) as f:
-                known = dict(reversed(line.split(None, 1)) for line in f.read().splitlines() if line.strip())
-        known["%s.%dx%d" % (name, self.cols, self.rows)] = str(count)
-        with open(path, "w") as f:
-            f.writelines("%8s %s\n" % (known[key], key) for key in sorted(known))
+        with weir.one_at_a_time("screen-bytes"):
+            write_bytes("%s.%dx%d" % (name, self.cols, self.rows), count)
         return count
 
     def assert_quiet(self, syncs=3):
@@ -345,6 +338,18 @@ class Terminal:
             if before.lines == after.lines or before.masked != after.masked:
                 break
         raise AssertionError("%d bytes were sent for a screen on which nothing happens: %r" % (count, self.raw()[-count - 400 :]))
+
+
+def write_bytes(name, count):
+    path = os.path.join(LOGS, "screen-bytes.txt")
+    os.makedirs(LOGS, exist_ok=True)
+    known = {}
+    if os.path.exists(path):
+        with open(path) as f:
+            known = dict(reversed(line.split(None, 1)) for line in f.read().splitlines() if line.strip())
+    known[name] = str(count)
+    with open(path, "w") as f:
+        f.writelines("%8s %s\n" % (known[key], key) for key in sorted(known))
 
 
 def difference(expected, got, its_name, got_name):
