@@ -108,6 +108,11 @@ bool option_problem_json(const struct option_problem *problem, const char *path,
  * start: feed there, schema file readable. Shared by `run`, `start` and `check`. */
 bool job_options_startable(const struct job_options *options, struct error *err);
 
+/* Does the job need Google for anything: a subscription, a topic, BigQuery? */
+bool job_options_ask_google(const struct job_options *options);
+/* deadLetters.topic, as it was given; NULL: none. Lent. */
+const char *job_options_letter_topic(const struct job_options *options);
+
 /* The registered form: whole job file text, members sorted, defaults left out; equal text = same job. Caller frees. */
 char *job_options_text(const struct job_options *options);
 /* Human difference of two registered forms, a line a parameter ("updateFrequencySecs: 300 -> 60"). Caller frees. */

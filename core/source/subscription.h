@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/span.h"
 #include "base/text.h"
+#include "google/answer.h"
 
 /*
  * Names. Full: "projects/P/subscriptions/S"; short: "S", in the job's project.
@@ -80,5 +81,56 @@ bool subscription_read(struct span message, struct subscription *out);
 /* False: nothing of it can ever be pulled, `subscription_detached` or `subscription_not_pull`. One whose topic is gone can
  * be: what it holds is still there. */
 bool subscription_can_pull(const struct subscription *subscription, struct error *err);
+
+/*
+ * Calls of administration. Each waits at most `wait_ms`, its tries together: what passes is tried again as Google's own
+ * clients do it. NULL of `out_code`: nobody asks.
+ */
+struct google;
+#define ADMIN_WAIT_MS 20000
+
+bool subscription_get(struct google *google, const char *name, int64_t wait_ms, struct subscription *out,
+                      enum grpc_code *out_code, struct error *err);
+
+struct subscription_wish {
+	const char *name, *topic;      /* full */
+	int64_t ack_deadline_s, retention_s;
+	bool is_ordered, keeps_acked;  /* ordered: for good, it cannot be changed later */
+	const char *label;             /* the job's name: label "weir-job"; NULL none */
+};
+/* One that never expires. Is it there already, that is said by *out_was_there, and it stays as it is. */
+bool subscription_make(struct google *google, const struct subscription_wish *wish, int64_t wait_ms, bool *out_was_there,
+                       struct error *err);
+/* One that is not there is fine. */
+bool subscription_remove(struct google *google, const char *name, int64_t wait_ms, struct error *err);
+
+/* Takes about a minute to reach everything that is under way. */
+bool subscription_seek_time(struct google *google, const char *name, int64_t utc_us, int64_t wait_ms, struct error *err);
+bool subscription_seek_snapshot(struct google *google, const char *name, const char *snapshot, int64_t wait_ms,
+                                struct error *err);
+
+struct snapshot {
+	char name[PUBSUB_NAME_BYTES], topic[PUBSUB_NAME_BYTES];
+	int64_t expires_us; /* 0: not said */
+};
+bool snapshot_make(struct google *google, const char *name, const char *subscription, int64_t wait_ms,
+                   struct snapshot *out, struct error *err);
+bool snapshot_get(struct google *google, const char *name, int64_t wait_ms, struct snapshot *out, struct error *err);
+bool snapshot_remove(struct google *google, const char *name, int64_t wait_ms, struct error *err);
+
+struct topic_facts {
+	char name[PUBSUB_NAME_BYTES];
+	int64_t retention_ms; /* -1: it keeps nothing */
+};
+bool topic_get(struct google *google, const char *name, int64_t wait_ms, struct topic_facts *out, enum grpc_code *out_code,
+               struct error *err);
+
+/* What of the account's permissions holds on a resource: out_may[i] of permissions[i]. */
+#define PERMISSIONS_MAX 16
+bool pubsub_may(struct google *google, const char *resource, const char *const *permissions, size_t count,
+                int64_t wait_ms, bool out_may[], struct error *err);
+/* Is there a binding of this role to a member that ends so, on the resource itself? What the project grants is not seen. */
+bool pubsub_has_binding(struct google *google, const char *resource, const char *role, const char *member_end,
+                        int64_t wait_ms, bool *out_has, struct error *err);
 
 #endif

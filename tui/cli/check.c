@@ -1,4 +1,7 @@
-/* `weir check`: every problem of a job file, a line each, with its place. */
+/*
+ * `weir check`: every problem of a job file, a line each, with its place; they are found here, without an engine. What
+ * Google has to say is the engine's to ask (core/engine/check.c).
+ */
 #include "cli/cli_private.h"
 
 #include <stdio.h>
@@ -98,6 +101,49 @@ static int check_startable(const struct job_options *options, const char *path, 
 	return err.kind == ERROR_ACCESS ? 77 : err.kind == ERROR_UNREACHABLE ? 69 : 78;
 }
 
+/*
+ * What the engine asks
+ */
+
+/* Level, finding, and below it the command that helps, whole: it is there to be pasted. */
+static void print_finding(void *context, const json_t *finding)
+{
+	const struct checked *checked = context;
+	const char *fix = cli_word(finding, "fix");
+	OWNED(text) words = text_new(65536);
+
+	if (checked->is_json) {
+		json_t *line = json_copy((json_t *)finding);
+
+		json_object_set_new(line, "file", json_string(checked->path));
+		cli_print_json(line);
+		json_decref(line);
+		return;
+	}
+	text_add_format(words, "%-8s %s", cli_word(finding, "level"), cli_word(finding, "message"));
+	cli_fold(stdout, words->at, 0, 9);
+	if (!*fix)
+		return;
+	printf("%9s", "");
+	cli_print_text(fix);
+	putchar('\n');
+}
+
+static int ask_engine(const struct home *home, const struct command_line *line, const char *path)
+{
+	struct checked checked = { path, line->is_json };
+	struct client_hooks hooks = { .on_line = print_finding, .on_note = cli_note, .context = &checked };
+	struct error err = { 0 };
+	struct client *client = client_open_or_start(home, &hooks, &err);
+	int status = 0;
+	bool is_fine;
+
+	cli_make_absolute(home, line);
+	is_fine = client && client_call(client, line->command->call, json_incref(line->args), &hooks, &status, &err);
+	client_close(client);
+	return is_fine ? status : cli_complain(&err, line);
+}
+
 /* A word that is neither a file nor a job: the path that a job of that name would have says nothing to anybody. */
 static bool is_anything(const struct home *home, const char *word, const char *path, struct error *err)
 {
@@ -127,7 +173,8 @@ int cli_check(const struct home *home, const struct command_line *line)
 		struct checked checked = { path, line->is_json };
 
 		job_options_column_names(options, print_warning, &checked);
-		status = check_startable(options, path, line->is_json);
+		status = job_options_ask_google(options) ? ask_engine(home, line, path)
+		                                         : check_startable(options, path, line->is_json);
 	}
 	job_options_free(options);
 	option_problems_free(&problems);

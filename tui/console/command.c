@@ -168,7 +168,7 @@ static void act_begin(struct console *console, const struct command *command, co
 /* What needs a standard input or output of its own, or a value that must not stand in a line and its history. */
 static bool is_of_the_shell(enum command_id id)
 {
-	return id == COMMAND_run || id == COMMAND_debug_bundle || id == COMMAND_secret_put || id == COMMAND_secret_unlock ||
+	return id == COMMAND_run || id == COMMAND_check || id == COMMAND_debug_bundle || id == COMMAND_secret_put || id == COMMAND_secret_unlock ||
 	       id == COMMAND_secret_seal;
 }
 
