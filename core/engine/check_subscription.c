@@ -3,6 +3,10 @@
 
 #include <stdio.h>
 
+/* What was tried is the call and the subscription; findings begin with the latter. */
+#define GET "GetSubscription, "
+#define GET_CHARS (sizeof(GET) - 1)
+
 #define MINUTE_MS INT64_C(60000)
 #define HOUR_MS (60 * MINUTE_MS)
 #define DAY_MS (24 * HOUR_MS)
@@ -41,9 +45,9 @@ static void check_kind(struct check *check, struct finding *about, const struct 
 		check_fails(check, about, &why);
 	} else if (strcmp(s->topic, DELETED_TOPIC) == 0) {
 		check_warning(check, about, "subscription_topic_gone",
-		              "%s: its topic is gone; what it holds can be read, nothing new will come", about->tried);
+		              "%s: its topic is gone; what it holds can be read, nothing new will come", about->tried + GET_CHARS);
 	} else {
-		check_ok(check, about, "%s can be pulled, of topic %s", about->tried, s->topic);
+		check_ok(check, about, "%s can be pulled, of topic %s", about->tried + GET_CHARS, s->topic);
 	}
 }
 
@@ -52,38 +56,38 @@ static void check_deadline(struct check *check, struct finding *about, const str
 	char fix[CHECK_FIX_BYTES];
 
 	if (s->ack_deadline_ms >= DEADLINE_SHORT_MS) {
-		check_ok(check, about, "%s: acknowledgement deadline %lld s", about->tried, (long long)(s->ack_deadline_ms / 1000));
+		check_ok(check, about, "%s: acknowledgement deadline %lld s", about->tried + GET_CHARS, (long long)(s->ack_deadline_ms / 1000));
 		return;
 	}
 	fix_update(s, "--ack-deadline 60", fix);
 	about->fix = fix;
 	check_warning(check, about, "subscription_deadline_short",
 	              "%s: acknowledgement deadline %lld s; leases are extended, but a slow network may bring messages twice",
-	              about->tried, (long long)(s->ack_deadline_ms / 1000));
+	              about->tried + GET_CHARS, (long long)(s->ack_deadline_ms / 1000));
 }
 
 static void check_order(struct check *check, struct finding *about, const struct subscription *s)
 {
 	check_ok(check, about, s->is_ordered ? "%s: ordering keys are kept in order"
-	         : "%s: no message ordering; which change wins is decided by log positions, where messages have them", about->tried);
+	         : "%s: no message ordering; which change wins is decided by log positions, where messages have them", about->tried + GET_CHARS);
 }
 
 static void check_once(struct check *check, struct finding *about, const struct subscription *s)
 {
 	check_ok(check, about, s->is_exactly_once ? "%s: exactly-once delivery, each acknowledgement is confirmed by itself"
-	         : "%s: at-least-once delivery; what comes twice is recognised and counted as repeated", about->tried);
+	         : "%s: at-least-once delivery; what comes twice is recognised and counted as repeated", about->tried + GET_CHARS);
 }
 
 static void check_filter(struct check *check, struct finding *about, const struct subscription *s)
 {
 	if (*s->filter)
 		check_warning(check, about, "subscription_filters",
-		              "%s: only messages that fit its filter come (%s); the others never reach the job", about->tried, s->filter);
+		              "%s: only messages that fit its filter come (%s); the others never reach the job", about->tried + GET_CHARS, s->filter);
 	else
-		check_ok(check, about, "%s: no filter, each message of the topic comes", about->tried);
+		check_ok(check, about, "%s: no filter, each message of the topic comes", about->tried + GET_CHARS);
 	if (s->transforms)
 		check_warning(check, about, "subscription_filters", "%s: %zu message transforms change what was published",
-		              about->tried, s->transforms);
+		              about->tried + GET_CHARS, s->transforms);
 }
 
 static void check_retention(struct check *check, struct finding *about, const struct subscription *s)
@@ -92,14 +96,14 @@ static void check_retention(struct check *check, struct finding *about, const st
 
 	span_text(s->retention_ms, kept);
 	if (s->retention_ms >= RETENTION_SHORT_MS) {
-		check_ok(check, about, "%s keeps messages for %s%s", about->tried, kept,
+		check_ok(check, about, "%s keeps messages for %s%s", about->tried + GET_CHARS, kept,
 		         s->keeps_acked ? ", acknowledged ones too" : "");
 		return;
 	}
 	fix_update(s, "--message-retention-duration 7d", fix);
 	about->fix = fix;
 	check_warning(check, about, "subscription_retention_short", "%s keeps messages for %s: a longer stop loses some",
-	              about->tried, kept);
+	              about->tried + GET_CHARS, kept);
 }
 
 static void check_expiration(struct check *check, struct finding *about, const struct subscription *s)
@@ -108,23 +112,23 @@ static void check_expiration(struct check *check, struct finding *about, const s
 
 	span_text(s->expires_after_ms, left);
 	if (s->never_expires || s->expires_after_ms > EXPIRES_SOON_MS) {
-		check_ok(check, about, s->never_expires ? "%s never expires" : "%s expires after %s without a reader", about->tried,
+		check_ok(check, about, s->never_expires ? "%s never expires" : "%s expires after %s without a reader", about->tried + GET_CHARS,
 		         left);
 		return;
 	}
 	fix_update(s, "--expiration-period never", fix);
 	about->fix = fix;
 	check_warning(check, about, "subscription_expires", "%s is deleted after %s without a reader: a longer stop loses it",
-	              about->tried, left);
+	              about->tried + GET_CHARS, left);
 }
 
 static void check_again(struct check *check, struct finding *about, const struct subscription *s)
 {
 	if (s->has_retry_policy)
 		check_ok(check, about, "%s: what is handed back comes again after %lld s, later ones after up to %lld s",
-		         about->tried, (long long)(s->retry_least_ms / 1000), (long long)(s->retry_most_ms / 1000));
+		         about->tried + GET_CHARS, (long long)(s->retry_least_ms / 1000), (long long)(s->retry_most_ms / 1000));
 	else
-		check_ok(check, about, "%s: what is handed back comes again at once", about->tried);
+		check_ok(check, about, "%s: what is handed back comes again at once", about->tried + GET_CHARS);
 }
 
 static void check_attempts(struct check *check, struct finding *about, const struct subscription *s)
@@ -132,18 +136,18 @@ static void check_attempts(struct check *check, struct finding *about, const str
 	char fix[CHECK_FIX_BYTES], flags[PUBSUB_NAME_BYTES + 100];
 
 	if (!*s->dead_letter_topic) {
-		check_ok(check, about, "%s: no dead-letter policy; what is refused is a dead letter of the job", about->tried);
+		check_ok(check, about, "%s: no dead-letter policy; what is refused is a dead letter of the job", about->tried + GET_CHARS);
 		return;
 	}
 	if (s->delivery_attempts_max >= ATTEMPTS_FEW) {
-		check_ok(check, about, "%s: after %d deliveries a message goes to %s", about->tried, s->delivery_attempts_max,
+		check_ok(check, about, "%s: after %d deliveries a message goes to %s", about->tried + GET_CHARS, s->delivery_attempts_max,
 		         s->dead_letter_topic);
 	} else {
 		snprintf(flags, sizeof(flags), "--dead-letter-topic %s --max-delivery-attempts 100", s->dead_letter_topic);
 		fix_update(s, flags, fix);
 		about->fix = fix;
 		check_warning(check, about, "subscription_counts_attempts",
-		              "%s: after %d deliveries a message goes to %s, good ones too: restarts count as deliveries", about->tried,
+		              "%s: after %d deliveries a message goes to %s, good ones too: restarts count as deliveries", about->tried + GET_CHARS,
 		              s->delivery_attempts_max, s->dead_letter_topic);
 	}
 	check_dead_letter_topic(check, s);
@@ -157,9 +161,9 @@ static void (*const facts[])(struct check *, struct finding *, const struct subs
 
 void check_facts(struct check *check, const char *parameter, const struct subscription *s)
 {
-	char name[PUBSUB_NAME_BYTES + 20];
+	char name[PUBSUB_NAME_BYTES + 40];
 
-	snprintf(name, sizeof(name), "subscription %s", pubsub_shown_name(s->name, check->options->project));
+	snprintf(name, sizeof(name), GET "subscription %s", pubsub_shown_name(s->name, check->options->project));
 	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++) {
 		struct finding about = { .parameter = parameter, .tried = name };
 
