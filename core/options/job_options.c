@@ -15,6 +15,7 @@ static const char *const replication_modes[] = { "merge", "changelog", "upsert",
 static const char *const schema_change_words[] = { "add", "reject", "ignore", NULL };
 static const char *const unrepresentable_words[] = { "null", "clamp", "text", "dead_letter", NULL };
 static const char *const partition_units[] = { "HOUR", "DAY", "MONTH", "YEAR", NULL };
+static const char *const table_partitions[] = { "NONE", "HOUR", "DAY", "MONTH", "YEAR", NULL };
 static const char *const autoscaling_words[] = { "NONE", "THROUGHPUT_BASED", "AUTOSCALING_ALGORITHM_NONE",
 	                                         "AUTOSCALING_ALGORITHM_BASIC", NULL };
 static const char *const flexrs_words[] = { "FLEXRS_COST_OPTIMIZED", "FLEXRS_SPEED_OPTIMIZED", NULL };

@@ -22,6 +22,7 @@ enum warehouse { WAREHOUSE_BIGQUERY, WAREHOUSE_LOCAL };
 enum message_format { FORMAT_AUTO, FORMAT_DEBEZIUM_JSON, FORMAT_BEAM_ROW, FORMAT_JSON };
 enum replication_mode { REPLICATION_MERGE, REPLICATION_CHANGELOG, REPLICATION_UPSERT };
 enum schema_changes { SCHEMA_ADD, SCHEMA_REJECT, SCHEMA_IGNORE };
+enum partition { PARTITION_NONE, PARTITION_HOUR, PARTITION_DAY, PARTITION_MONTH, PARTITION_YEAR };
 enum unrepresentable { UNREPRESENTABLE_NULL, UNREPRESENTABLE_CLAMP, UNREPRESENTABLE_TEXT, UNREPRESENTABLE_DEAD_LETTER };
 
 /* primaryKey: table "" means every table. */
@@ -66,6 +67,11 @@ struct job_options {
 	int64_t max_record_bytes;
 	int64_t max_tables;
 	int64_t local_cache_bytes;
+
+	/* how tables of BigQuery are made */
+	enum partition partition;
+	char *partition_column, *clustering, *description, *location, *max_staleness; /* clustering: with commas between them */
+	int64_t expiration_days;           /* -1: for ever */
 };
 
 /* One problem of a job file. */

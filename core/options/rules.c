@@ -227,6 +227,42 @@ static bool several_for_one_topic(const struct draft *draft)
 	return is_true(draft, "useSingleTopic") && names && strchr(names, ',');
 }
 
+/* How tables of BigQuery are made. */
+static bool expires_without_partition(const struct draft *draft)
+{
+	return draft->options->expiration_days > 0 && draft->options->partition == PARTITION_NONE;
+}
+
+static bool column_without_partition(const struct draft *draft)
+{
+	return has(draft, "partitionColumn") && draft->options->partition == PARTITION_NONE;
+}
+
+static bool clusters_by_too_many(const struct draft *draft)
+{
+	size_t count = 1;
+
+	for (const char *list = draft->options->clustering; list && (list = strchr(list, ',')); list++)
+		count++;
+	return count > 4;
+}
+
+static bool stale_without_upsert(const struct draft *draft)
+{
+	return has(draft, "maxStaleness") && !mode_is(draft, REPLICATION_UPSERT);
+}
+
+static bool unused_table_options(const struct draft *draft)
+{
+	static const char *const names[] = { "partition", "expiration", "clustering", "labels", "description", "location",
+	                                     "maxStaleness" };
+	bool is_any = false;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		is_any = is_any || has(draft, names[i]);
+	return is_any && is_local(draft);
+}
+
 #define EXCLUSIVE "exclusive_parameters", false
 #define MISSING "missing_parameter", false
 #define RANGE "out_of_range", false
@@ -310,6 +346,17 @@ static const struct rule rules[] = {
 	  "it is given together with workerRegion, one of the two is allowed", "Leave one of them out." },
 	{ several_for_one_topic, CDC_ONLY, { "inputSubscriptions", "useSingleTopic" }, EXCLUSIVE,
 	  "several subscriptions are given with useSingleTopic, one is allowed", NULL },
+	{ expires_without_partition, TEMPLATE_PUBSUB_CDC | TEMPLATE_CDC, { "expiration", "partition" }, MISSING,
+	  "it is given without partition, and the whole table would be deleted", "Give partition too, or leave expiration out." },
+	{ column_without_partition, TEMPLATE_PUBSUB_CDC, { "partitionColumn", "partition" }, MISSING,
+	  "it is given without partition, the time unit", NULL },
+	{ clusters_by_too_many, TEMPLATE_PUBSUB_CDC | TEMPLATE_CDC, { "clustering" }, RANGE,
+	  "more than four columns are given, at most four are allowed", NULL },
+	{ stale_without_upsert, CDC_ONLY, { "maxStaleness", "replicationMode" }, EXCLUSIVE,
+	  "it is given without replicationMode upsert, only both together are allowed", "Leave it out." },
+	{ unused_table_options, TEMPLATE_PUBSUB_CDC | TEMPLATE_CDC,
+	  { "partition", "expiration", "clustering", "labels", "description", "location" }, UNUSED,
+	  "it is not used, since warehouse local makes no tables of BigQuery", NULL },
 };
 
 static bool is_silent(const struct rule *rule, const struct draft *draft)

@@ -20,29 +20,17 @@ static const struct step_row {
 	[STEP_SETTLE] = { CALL_STREAM, QUOTA_STREAM_GET, "", "waiting until the write path knows the columns" },
 };
 
-static void path_part(struct text *url, const char *part)
-{
-	for (const char *at = part; *at; at++) {
-		unsigned char c = (unsigned char)*at;
-
-		if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || strchr("-_.~:", c))
-			text_add_char(url, *at);
-		else
-			text_add_format(url, "%%%02X", c);
-	}
-}
-
 static void step_path(struct text *url, const struct table_desk *desk, const struct desk_table *table)
 {
 	text_add(url, "/projects/");
-	path_part(url, desk->project);
+	url_add_part(url, desk->project);
 	text_add(url, "/datasets/");
-	path_part(url, table->dataset);
+	url_add_part(url, table->dataset);
 	text_add(url, "/tables");
 	if (table->step == STEP_CREATE)
 		return;
 	text_add(url, "/");
-	path_part(url, table->name);
+	url_add_part(url, table->name);
 }
 
 /* What is missing beside the table's fields as last read. */

@@ -24,19 +24,6 @@ static void stream_name(struct text *name, const struct table_desk *desk, const 
 	text_add_format(name, "projects/%s/datasets/%s/tables/%s/streams/_default", desk->project, table->dataset, table->name);
 }
 
-static void params_of(struct text *params, struct span name)
-{
-	text_add(params, "name=");
-	for (size_t i = 0; i < name.len; i++) {
-		unsigned char c = (unsigned char)name.at[i];
-
-		if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c && strchr("-_.~", c)))
-			text_add_char(params, name.at[i]);
-		else
-			text_add_format(params, "%%%02X", c);
-	}
-}
-
 static void is_settled(struct table_desk *desk, struct desk_table *table)
 {
 	table->settles_ms = 0;
@@ -63,7 +50,8 @@ void settle_begin(struct table_desk *desk, struct desk_table *table)
 	struct error error;
 
 	stream_name(name, desk, table);
-	params_of(params, text_span(name));
+	text_add(params, "name=");
+	url_add_part(params, name->at);
 	proto_put_text(message, REQUEST_NAME, name->at);
 	proto_put_uint(message, REQUEST_VIEW, VIEW_FULL);
 	pthread_mutex_unlock(&desk->lock);

@@ -107,12 +107,23 @@ static const struct table_field *fields_copy(struct arena *arena, const struct t
 	return copy;
 }
 
+static const struct span *keys_copy(struct arena *arena, const struct table_shape *shape)
+{
+	struct span *keys = arena_zalloc(arena, shape->key_count * sizeof(*keys));
+
+	for (size_t i = 0; i < shape->key_count; i++)
+		keys[i] = arena_copy(arena, shape->keys[i]);
+	return keys;
+}
+
 const struct table_shape *shape_copy(struct arena *arena, const struct table_shape *shape)
 {
 	struct table_shape *copy = arena_zalloc(arena, sizeof(*copy));
 
 	copy->fields = fields_copy(arena, shape->fields, shape->count);
 	copy->count = shape->count;
+	copy->keys = keys_copy(arena, shape);
+	copy->key_count = shape->key_count;
 	if (shape->description)
 		copy->description = arena_string(arena, span_of(shape->description));
 	return copy;

@@ -32,6 +32,9 @@ struct table_shape {
 	const struct table_field *fields;
 	size_t count;
 	const char *description;           /* of the table when it is made; NULL */
+	const struct span *keys;           /* its primary key when it is made (never enforced, so never of a table where rows
+	                                      may come twice); key_count 0: none */
+	size_t key_count;
 };
 
 /* Of the changelog of a source table: the template's columns, then ours; field numbers are those of record.proto
@@ -61,6 +64,10 @@ struct shape_difference {
 void shape_compare(const json_t *present, const struct table_shape *wanted, struct shape_difference *out);
 /* May values of the wanted kind be written into a column of that kind, exactly? */
 bool shape_takes(enum bq_kind present, enum bq_kind wanted);
+
+/* Percent-encoded: one part of a path or of a routing header, and a path whose slashes stay. */
+void url_add_part(struct text *url, const char *part);
+void url_add_path(struct text *url, const char *path);
 
 /*
  * What an answer means for the table or the row: bigquery_fates.def, and for all that it does not name answers.def.

@@ -44,6 +44,8 @@ static const struct companion {
 	{ "javascriptTextTransformGcsPath", "javascriptTextTransformFunctionName=f" },
 	{ "pythonTextTransformGcsPath", "pythonTextTransformFunctionName=f" },
 	{ "bigQueryChangelogTablePartitionExpirationMs", "bigQueryChangelogTablePartitionGranularity=DAY" },
+	{ "maxStaleness", "replicationMode=upsert" },
+	{ "partitionColumn", "partition=DAY" },
 };
 
 static const char *sample_of(const struct option *option)
@@ -179,7 +181,8 @@ static const size_t members[] = {
 	MEMBER(replica_dataset), MEMBER(update_frequency_secs), MEMBER(primary_keys), MEMBER(schema_changes),
 	MEMBER(column_types), MEMBER(on_unrepresentable), MEMBER(unavailable_value), MEMBER(tombstone_days),
 	MEMBER(table_name_pattern), MEMBER(park_bytes), MEMBER(max_record_bytes), MEMBER(max_tables),
-	MEMBER(local_cache_bytes), MEMBER(credentials),
+	MEMBER(local_cache_bytes), MEMBER(credentials), MEMBER(partition), MEMBER(partition_column), MEMBER(clustering),
+	MEMBER(description), MEMBER(location), MEMBER(max_staleness), MEMBER(expiration_days), MEMBER(parameters),
 #undef MEMBER
 };
 

@@ -126,6 +126,19 @@ static void the_launch_checks_of_the_pubsub_template_hold(void **state)
 	             "one_table_for_all parameter_not_used");
 }
 
+static void tables_are_made_as_the_job_says(void **state)
+{
+	(void)state;
+	expect_codes(CDC, "\"inputFile\":\"f\",\"warehouse\":\"bigquery\",\"updateFrequencySecs\":300,\"partition\":\"day\","
+	             "\"expiration\":30,\"clustering\":\"operation, tableName\",\"labels\":{\"team\":\"shop\"},"
+	             "\"location\":\"EU\"", "missing_parameter duplicate_member");
+	expect_codes(CDC, "\"inputFile\":\"f\",\"expiration\":30", "missing_parameter parameter_not_used");
+	expect_codes(CDC, "\"inputFile\":\"f\",\"clustering\":\"a,b,c,d,e\"", "out_of_range parameter_not_used");
+	expect_codes(CDC, "\"inputFile\":\"f\",\"maxStaleness\":\"10m\"", "parameter_not_used exclusive_parameters");
+	expect_codes(CDC, "\"inputFile\":\"f\",\"partition\":\"WEEK\"", "bad_parameter");
+	expect_codes(PUBSUB, "\"inputFile\":\"f\",\"outputTableNameTemplate\":\"{t}\",\"partitionColumn\":\"at\"", "missing_parameter");
+}
+
 static void the_launch_checks_of_the_bigtable_template_hold(void **state)
 {
 	(void)state;
@@ -164,6 +177,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_kind_of_word_takes_what_its_help_says),
 		cmocka_unit_test(the_launch_checks_of_the_pubsub_template_hold),
+		cmocka_unit_test(tables_are_made_as_the_job_says),
 		cmocka_unit_test(the_launch_checks_of_the_bigtable_template_hold),
 		cmocka_unit_test(objects_have_their_own_grammar),
 	};
