@@ -9,6 +9,7 @@ import urllib.error
 import urllib.request
 
 import weir
+from bigquery_emulator import BigQuery as bigquery  # a server of its own: with emulators.bigquery("dataset") as bq
 
 PROGRAM = os.path.join(weir.ROOT, "build", "emulators")
 DRIVE = os.path.join(weir.BUILD, "tests", "google", "drive")

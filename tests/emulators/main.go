@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"os"
 	"sort"
+
+	"weir/tests/emulators/bigquery"
+	"weir/tests/emulators/bqclient"
 )
 
 var duties = map[string]func(args []string) error{
@@ -15,6 +18,9 @@ var duties = map[string]func(args []string) error{
 	"publish":      publishMain,     // a feed, by Google's client
 	"receive":      receiveMain,     // a subscription to a file, by Google's client
 	"pubsub-bench": pubsubBenchMain, // Google's client receives and acknowledges
+
+	"bigquery":       bigquery.Main,      // the stand-in of BigQuery
+	"bigquery-judge": bqclient.JudgeMain, // Google's clients against it
 }
 
 func main() {

@@ -1,0 +1,124 @@
+package bqclient
+
+// The judge: scenarios by name, each in a dataset of its own; the first wrong answer ends one.
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/url"
+	"reflect"
+	"sort"
+	"time"
+
+	"cloud.google.com/go/bigquery"
+	"cloud.google.com/go/bigquery/storage/managedwriter"
+)
+
+type judge struct {
+	ports
+	ctx     context.Context
+	client  *bigquery.Client
+	write   *managedwriter.Client
+	dataset *bigquery.Dataset
+}
+
+// A wrong answer leaves the scenario by panic, so that its steps read as a list.
+type wrong struct{ error }
+
+func (j *judge) must(err error) {
+	if err != nil {
+		panic(wrong{err})
+	}
+}
+
+func (j *judge) equal(what string, got, expected any) {
+	if !reflect.DeepEqual(got, expected) {
+		panic(wrong{fmt.Errorf("%s: got %#v, expected %#v", what, got, expected)})
+	}
+}
+
+func (j *judge) isTrue(what string, is bool, more ...any) {
+	if !is {
+		panic(wrong{fmt.Errorf("%s: %v", what, more)})
+	}
+}
+
+var scenarios = map[string]func(j *judge){
+	"tables":     judgeTables,
+	"etags":      judgeEtags,
+	"insert_all": judgeInsertAll,
+	"default":    judgeDefault,
+	"committed":  judgeCommitted,
+	"bad_rows":   judgeBadRows,
+}
+
+// JudgeMain runs the scenarios that are named, or all of them.
+func JudgeMain(args []string) error {
+	flags := flag.NewFlagSet("bigquery-judge", flag.ContinueOnError)
+	p := ports{}
+	flags.IntVar(&p.rest, "rest", 0, "port of REST")
+	flags.IntVar(&p.storage, "storage", 0, "port of the Storage Write API")
+	flags.IntVar(&p.steering, "control", 0, "port of the control")
+	isList := flags.Bool("list", false, "print the names of the scenarios")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	names := flags.Args()
+	if len(names) == 0 {
+		for name := range scenarios {
+			names = append(names, name)
+		}
+		sort.Strings(names)
+	}
+	for _, name := range names {
+		if *isList {
+			fmt.Println(name)
+		} else if err := judgeOne(p, name); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		} else {
+			fmt.Println(name, "fine")
+		}
+	}
+	return nil
+}
+
+func judgeOne(p ports, name string) (err error) {
+	run := scenarios[name]
+	if run == nil {
+		return errors.New("there is no such scenario")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	defer func() {
+		if said, ok := recover().(wrong); ok {
+			err = said.error
+		}
+	}()
+	j := &judge{ports: p, ctx: ctx}
+	j.must(p.control("POST", "reset", nil, nil))
+	j.client, err = p.tables(ctx)
+	j.must(err)
+	defer j.client.Close()
+	j.write, err = p.writer(ctx)
+	j.must(err)
+	defer j.write.Close()
+	j.dataset = j.client.Dataset(name)
+	j.must(j.dataset.Create(ctx, &bigquery.DatasetMetadata{Location: "EU"}))
+	run(j)
+	return nil
+}
+
+// rows are those of a table in canonical text.
+func (j *judge) rows(table string) [][]any {
+	said := struct{ Rows [][]any }{}
+	j.must(j.control("GET", "rows?table="+url.QueryEscape(j.dataset.DatasetID+"."+table), nil, &said))
+	return said.Rows
+}
+
+func (j *judge) table(name string, schema bigquery.Schema) *bigquery.Table {
+	t := j.dataset.Table(name)
+	j.must(t.Create(j.ctx, &bigquery.TableMetadata{Schema: schema}))
+	return t
+}
