@@ -1,0 +1,339 @@
+/*
+ * Checks of BigQuery: where it is, the dataset, the job's tables beside what would be
+ * written into them, rights one by one, and the way rows would go, tried with a
+ * table of its own.
+ */
+#include "engine/check_private.h"
+#include "engine/result_private.h"
+#include "sink/bigquery.h"
+
+#include <stdio.h>
+
+#define DAY_MS INT64_C(86400000)
+
+static const struct right {
+	const char *permission, *for_what;
+	bool is_optional;
+} rights[] = {
+	{ "bigquery.tables.get", "look tables up", false },
+	{ "bigquery.tables.update", "give tables columns", false },
+	{ "bigquery.tables.updateData", "write rows", false },
+	{ "bigquery.tables.getData", "read rows back, for comparisons", true },
+};
+#define RIGHTS (sizeof(rights) / sizeof(rights[0]))
+
+bool check_writes_bigquery(const struct job_options *options)
+{
+	return options->warehouse == WAREHOUSE_BIGQUERY;
+}
+
+void check_bigquery_place(struct check *check)
+{
+	const struct endpoint *endpoint;
+	struct finding about = { .parameter = "warehouse", .tried = "the endpoint of BigQuery" };
+	struct error why = { 0 };
+
+	if (!check->google)
+		return; /* said by the credentials' row */
+	check->has_bigquery = google_endpoint(check->google, SERVICE_BIGQUERY, &endpoint, &why);
+	if (!check->has_bigquery)
+		check_fails(check, &about, &why);
+	else if (endpoint->is_emulator)
+		check_ok(check, &about, "EMULATOR %s (%s): plain text, no token, nothing of Google's", endpoint->authority,
+		         endpoint->variable);
+	else
+		check_ok(check, &about, "BigQuery at %s", endpoint->authority);
+}
+
+static const char *dataset_of(const struct job_options *options)
+{
+	return options->change_log_dataset ? options->change_log_dataset : options->replica_dataset;
+}
+
+/* False: there is nothing to ask, which an earlier row has said, or no project is known. */
+static bool asker_open(struct check *check, struct bigquery_asker *out, struct error *err)
+{
+	struct rest_setup setup = { .user_agent = NULL };
+
+	*out = (struct bigquery_asker){ .google = check->google, .wait_ms = check_wait_ms(check) };
+	out->project = google_project(check->google);
+	if (!out->project)
+		return fail(err, ERROR_CONFIG, "missing_parameter", "the job names no project, and the credentials have none");
+	out->client = rest_open(&setup, err);
+	return out->client != NULL;
+}
+
+/*
+ * The dataset
+ */
+
+/* GRANT needs nobody to know which of bq's commands take a dataset. */
+static void fix_grant(struct check *check, const struct bigquery_asker *asker, const char *dataset, const char *role,
+                      char fix[CHECK_FIX_BYTES])
+{
+	char member[320];
+
+	check_member(check, member);
+	snprintf(fix, CHECK_FIX_BYTES, "bq query --project_id=%s --use_legacy_sql=false 'GRANT `%s` ON SCHEMA `%s`.`%s` TO \"%s\"'",
+	         asker->project, role, asker->project, dataset, member);
+}
+
+static void fix_for(struct check *check, const struct bigquery_asker *asker, const char *dataset, const struct error *why,
+                    char fix[CHECK_FIX_BYTES])
+{
+	const char *location = check->options->location;
+
+	*fix = '\0';
+	if (strcmp(why->code, "dataset_missing") == 0)
+		snprintf(fix, CHECK_FIX_BYTES, "bq --location=%s mk --dataset %s:%s", location ? location : "LOCATION", asker->project,
+		         dataset);
+	else if (strcmp(why->code, "bigquery_denied") == 0)
+		fix_grant(check, asker, dataset, "roles/bigquery.dataEditor", fix);
+	else if (strcmp(why->code, "google_api_disabled") == 0)
+		snprintf(fix, CHECK_FIX_BYTES, "gcloud services enable bigquery.googleapis.com bigquerystorage.googleapis.com --project %s",
+		         asker->project);
+	else if (strcmp(why->code, "google_billing") == 0)
+		snprintf(fix, CHECK_FIX_BYTES, "gcloud billing projects link %s --billing-account ACCOUNT", asker->project);
+	else if (strcmp(why->code, "no_such_project") == 0)
+		snprintf(fix, CHECK_FIX_BYTES, "gcloud projects describe %s", asker->project);
+}
+
+static void say_expiration(struct check *check, struct finding about, const struct bigquery_asker *asker, const char *dataset,
+                           const struct bigquery_dataset *facts)
+{
+	char fix[CHECK_FIX_BYTES];
+
+	about.fix = fix;
+	if (facts->table_expiration_ms) {
+		snprintf(fix, sizeof(fix), "bq update --default_table_expiration 0 %s:%s", asker->project, dataset);
+		check_warning(check, &about, "dataset_expires", "tables made in '%s' are deleted after %.1f days, with all their rows", dataset,
+		              (double)facts->table_expiration_ms / (double)DAY_MS);
+	}
+	if (facts->partition_expiration_ms && check->options->partition != PARTITION_NONE && check->options->expiration_days < 0) {
+		snprintf(fix, sizeof(fix), "bq update --default_partition_expiration 0 %s:%s", asker->project, dataset);
+		check_warning(check, &about, "dataset_expires", "partitions made in '%s' are deleted after %.1f days", dataset,
+		              (double)facts->partition_expiration_ms / (double)DAY_MS);
+	}
+}
+
+static void say_dataset(struct check *check, const struct finding *about, const struct bigquery_asker *asker, const char *dataset,
+                        const struct bigquery_dataset *facts)
+{
+	const char *wanted = check->options->location;
+	struct error why = { 0 };
+
+	if (wanted && *facts->location && strcasecmp(wanted, facts->location) != 0) {
+		fail(&why, ERROR_CONFIG, "location_differs", "dataset '%s:%s' is in %s, and location says %s; a dataset never moves",
+		     asker->project, dataset, facts->location, wanted);
+		check_fails(check, about, &why);
+	} else {
+		check_ok(check, about, "dataset '%s:%s' is there, in %s", asker->project, dataset, *facts->location ? facts->location : "?");
+	}
+	say_expiration(check, *about, asker, dataset, facts);
+}
+
+static void ask_dataset(struct check *check, const struct bigquery_asker *asker, const char *dataset)
+{
+	char tried[600], fix[CHECK_FIX_BYTES] = "";
+	struct finding about = { .parameter = "changeLogDataset", .tried = tried, .fix = fix };
+	struct bigquery_dataset facts;
+	struct error why = { 0 };
+
+	snprintf(tried, sizeof(tried), "datasets.get %s:%s", asker->project, dataset);
+	check->has_dataset = bigquery_dataset_look(asker, dataset, &facts, &why);
+	if (check->has_dataset) {
+		say_dataset(check, &about, asker, dataset, &facts);
+	} else if (strcmp(why.code, "bigquery_denied") == 0) {
+		/* Writing needs no right to look at the dataset. */
+		fix_grant(check, asker, dataset, "roles/bigquery.dataEditor", fix);
+		check_unknown(check, &about, &why);
+		check->has_dataset = true;
+	} else {
+		fix_for(check, asker, dataset, &why, fix);
+		check_fails(check, &about, &why);
+	}
+}
+
+void check_bigquery_dataset(struct check *check)
+{
+	struct finding about = { .parameter = "project" };
+	struct bigquery_asker asker;
+	struct error why = { 0 };
+
+	if (!check->google || !check->has_bigquery)
+		return;
+	if (!asker_open(check, &asker, &why)) {
+		check_fails(check, &about, &why);
+		return;
+	}
+	ask_dataset(check, &asker, dataset_of(check->options));
+	rest_close(asker.client);
+}
+
+/*
+ * Tables
+ */
+
+static void say_table(struct check *check, const struct finding *about, const char *dataset, const char *table,
+                      const struct bigquery_table_look *look)
+{
+	struct error why = { 0 };
+
+	if (!look->is_there) {
+		check_ok(check, about, "table '%s.%s' is not there yet; the job makes it", dataset, table);
+	} else if (strcmp(look->type, "TABLE") != 0 && *look->type) {
+		fail(&why, ERROR_CONFIG, "not_a_table", "'%s.%s' is a %s, which takes no rows", dataset, table, look->type);
+		check_fails(check, about, &why);
+	} else if (look->conflicts) {
+		fail(&why, ERROR_CONFIG, "column_type_differs", "table '%s.%s': column %s is %s there, and %s would be written%s", dataset, table,
+		     look->conflict, look->conflict_has, look->conflict_wants, look->conflicts > 1 ? " (and more columns)" : "");
+		check_fails(check, about, &why);
+	} else if (look->missing) {
+		check_ok(check, about, "table '%s.%s' is there; the job adds %zu column%s (%s%s)", dataset, table, look->missing,
+		         look->missing > 1 ? "s" : "", look->first_missing, look->missing > 1 ? ", .." : "");
+	} else {
+		check_ok(check, about, "table '%s.%s' has all columns", dataset, table);
+	}
+}
+
+static void ask_table(struct check *check, const struct bigquery_asker *asker, const char *dataset, const struct table_schema *schema)
+{
+	char name[1100], tried[2000], fix[CHECK_FIX_BYTES] = "";
+	struct finding about = { .parameter = "changeLogDataset", .tried = tried, .fix = fix };
+	struct bigquery_table_look look;
+	struct error why = { 0 };
+
+	snprintf(name, sizeof(name), "%.*s_changelog", SPAN_ARG(schema->name));
+	snprintf(tried, sizeof(tried), "tables.get %s:%s.%s", asker->project, dataset, name);
+	if (bigquery_table_compare(asker, dataset, span_of(name), schema, &look, &why)) {
+		say_table(check, &about, dataset, name, &look);
+	} else {
+		fix_for(check, asker, dataset, &why, fix);
+		check_fails(check, &about, &why);
+	}
+}
+
+/* Those that the job knows: a job that never ran has none. */
+void check_bigquery_tables(struct check *check)
+{
+	struct bigquery_asker asker;
+	struct job_files files;
+	struct error why = { 0 };
+
+	if (!check->has_dataset || !asker_open(check, &asker, &why))
+		return;
+	if (files_open_as_they_are(&files, check->call->engine->home, check->options, &why)) {
+		for (size_t i = 0; i < files.state.table_count && check_wait_ms(check) > 0; i++)
+			ask_table(check, &asker, dataset_of(check->options), files.state.tables[i]);
+		files_close(&files);
+	}
+	rest_close(asker.client);
+}
+
+/*
+ * Rights, and the way of rows
+ */
+
+static void say_rights(struct check *check, const struct bigquery_asker *asker, const char *dataset, const bool *has)
+{
+	char fix[CHECK_FIX_BYTES];
+	struct error why = { 0 };
+
+	for (size_t i = 0; i < RIGHTS; i++) {
+		struct finding about = { .parameter = "changeLogDataset", .tried = "tables.testIamPermissions", .fix = has[i] ? NULL : fix };
+
+		fix_grant(check, asker, dataset, "roles/bigquery.dataEditor", fix);
+		if (has[i]) {
+			check_ok(check, &about, "%s: the account may %s", rights[i].permission, rights[i].for_what);
+			continue;
+		}
+		fail(&why, ERROR_ACCESS, "bigquery_denied", "%s is missing in dataset '%s': the account may not %s", rights[i].permission,
+		     dataset, rights[i].for_what);
+		if (rights[i].is_optional)
+			check_unknown(check, &about, &why);
+		else
+			check_fails(check, &about, &why);
+	}
+}
+
+static void ask_rights(struct check *check, const struct bigquery_asker *asker, const char *dataset, const char *table)
+{
+	const char *names[RIGHTS];
+	bool has[RIGHTS];
+	struct finding about = { .parameter = "changeLogDataset", .tried = "tables.testIamPermissions" };
+	struct error why = { 0 };
+
+	for (size_t i = 0; i < RIGHTS; i++)
+		names[i] = rights[i].permission;
+	if (bigquery_try_rights(asker, dataset, table, names, RIGHTS, has, &why))
+		say_rights(check, asker, dataset, has);
+	else
+		check_unknown(check, &about, &why);
+}
+
+/* One step that rows need, done: what was tried, and in words what works. */
+static void say_step(struct check *check, const struct bigquery_asker *asker, const char *tried, bool is_fine, const char *works,
+                     const struct error *why)
+{
+	char fix[CHECK_FIX_BYTES] = "";
+	const char *dataset = dataset_of(check->options);
+	struct finding about = { .parameter = "changeLogDataset", .tried = tried, .fix = fix };
+
+	if (is_fine) {
+		check_ok(check, &about, "%s", works);
+		return;
+	}
+	fix_for(check, asker, dataset, why, fix);
+	check_fails(check, &about, why);
+}
+
+static void try_rows(struct check *check, const struct bigquery_asker *asker, const char *dataset, const char *table)
+{
+	struct error why = { 0 };
+	bool is_fine = bigquery_try_column(asker, dataset, table, &why);
+
+	say_step(check, asker, "tables.patch", is_fine, "columns can be added", &why);
+	if (!json_is_true(json_object_get(check->options->parameters, "useStorageWriteApi"))) {
+		is_fine = bigquery_try_insert(asker, dataset, table, &why);
+		say_step(check, asker, "tabledata.insertAll", is_fine, "rows can be written by insertAll: an entry was taken", &why);
+		return;
+	}
+	is_fine = bigquery_try_stream(asker, dataset, table, false, &why);
+	say_step(check, asker, "GetWriteStream", is_fine, "the Storage Write API is reached, and knows the dataset", &why);
+	if (is_fine && !json_is_true(json_object_get(check->options->parameters, "useStorageWriteApiAtLeastOnce"))) {
+		is_fine = bigquery_try_stream(asker, dataset, table, true, &why);
+		say_step(check, asker, "CreateWriteStream", is_fine, "streams with offsets can be made, for exactly once", &why);
+	}
+}
+
+static void try_table(struct check *check, const struct bigquery_asker *asker, const char *dataset)
+{
+	char name[BIGQUERY_TRY_NAME_BYTES], works[600], fix[CHECK_FIX_BYTES];
+	struct finding about = { .parameter = "changeLogDataset", .tried = "tables.delete", .fix = fix };
+	struct error why = { 0 };
+	bool is_fine = bigquery_try_make(asker, dataset, name, &why);
+
+	if (is_fine)
+		snprintf(works, sizeof(works), "tables can be made in '%s': %s was, for the checks below", dataset, name);
+	say_step(check, asker, "tables.insert", is_fine, works, &why);
+	if (!is_fine)
+		return;
+	ask_rights(check, asker, dataset, name);
+	try_rows(check, asker, dataset, name);
+	if (bigquery_try_remove(asker, dataset, name, &why))
+		return;
+	snprintf(fix, sizeof(fix), "bq rm -f -t %s:%s.%s", asker->project, dataset, name);
+	check_warning(check, &about, why.code, "table '%s.%s' of this check could not be removed (%s); it expires in an hour", dataset, name,
+	              why.message);
+}
+
+void check_bigquery_rows(struct check *check)
+{
+	struct bigquery_asker asker;
+	struct error why = { 0 };
+
+	if (!check->has_dataset || !asker_open(check, &asker, &why))
+		return;
+	try_table(check, &asker, dataset_of(check->options));
+	rest_close(asker.client);
+}
