@@ -44,10 +44,11 @@ bool result_table_needs(struct dlq *dlq, const char *table, const struct table_s
 
 void result_table_name(const struct job_options *options, const struct table_schema *schema, char *out, size_t room)
 {
+	OWNED(text) name = text_new(4096);
+
 	if (schema)
-		snprintf(out, room, "%s.%.*s", pipeline_dataset(options), SPAN_ARG(schema->name));
-	else
-		snprintf(out, room, "-");
+		pipeline_name_table(options, schema, name);
+	snprintf(out, room, "%s", schema ? name->at : "-");
 }
 
 static bool read_paused(struct job_files *files, struct error *err)

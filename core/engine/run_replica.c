@@ -242,7 +242,7 @@ bool run_verify(struct call *call, struct error *err)
 	if (!open_job(call, &options, err))
 		return false;
 	is_fine = open_files(call, options, &files, err);
-	has_changelog = options->replication_mode != REPLICATION_UPSERT;
+	has_changelog = options->replication_mode != REPLICATION_UPSERT && options->replication_mode != REPLICATION_APPEND;
 	if (is_fine && options->replication_mode == REPLICATION_MERGE)
 		is_fine = verify_run(&files.setup, send_verified, &verified, &is_equal, err);
 	if (is_fine)

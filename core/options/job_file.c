@@ -212,6 +212,25 @@ static void options_fill(struct job_options *options)
 	}
 }
 
+/* Messages of a PubSub_CDC job choose their datasets. Where there is only one, the books are in it; else in a file of their
+ * own, under a name that no dataset may have (base/name_rules.def). */
+static void books_choose(struct job_options *options)
+{
+	OWNED(text) books = text_new(JOB_NAME_MAX + 16);
+
+	if (options->template != TEMPLATE_PUBSUB_CDC || !options->name)
+		return;
+	if (job_has_one_dataset(options)) {
+		text_add(books, options->output_dataset_template);
+	} else {
+		text_add_format(books, "_weir_%s", options->name);
+		for (size_t i = 0; i < books->len; i++)
+			books->at[i] = books->at[i] == '-' ? '_' : books->at[i];
+	}
+	options->change_log_dataset = memory_string(books->at);
+	options->replica_dataset = memory_string(books->at);
+}
+
 static void draft_read(struct draft *draft, const char *const *overrides, size_t override_count)
 {
 	bool is_parsed = draft_parse(draft);
@@ -229,6 +248,7 @@ static void draft_read(struct draft *draft, const char *const *overrides, size_t
 	read_top(draft);
 	overrides_read(draft, overrides, override_count);
 	options_fill(draft->options);
+	books_choose(draft->options);
 	rules_apply(draft);
 }
 

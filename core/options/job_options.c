@@ -11,9 +11,12 @@
 /* Choices that are stored stand in the order of their enums in options.h. */
 static const char *const warehouses[] = { "bigquery", "local", NULL };
 static const char *const message_formats[] = { "auto", "debezium-json", "beam-row", "json", NULL };
-static const char *const replication_modes[] = { "merge", "changelog", "upsert", NULL };
+static const char *const replication_modes[] = { "merge", "changelog", "upsert", "append", NULL };
 static const char *const schema_change_words[] = { "add", "reject", "ignore", NULL };
 static const char *const unrepresentable_words[] = { "null", "clamp", "text", "dead_letter", NULL };
+static const char *const new_column_words[] = { "string", "inferred", NULL };
+static const char *const schema_file_words[] = { "full", "original", NULL };
+static const char *const cleaning_words[] = { "mended", "original", "exact", NULL };
 static const char *const partition_units[] = { "HOUR", "DAY", "MONTH", "YEAR", NULL };
 static const char *const table_partitions[] = { "NONE", "HOUR", "DAY", "MONTH", "YEAR", NULL };
 static const char *const autoscaling_words[] = { "NONE", "THROUGHPUT_BASED", "AUTOSCALING_ALGORITHM_NONE",
@@ -77,6 +80,7 @@ bool option_print(const struct option *option, const json_t *canonical, struct t
 /* Defaults that depend on the rest of the job. */
 static bool is_local(const struct job_options *options) { return options->warehouse == WAREHOUSE_LOCAL; }
 static bool has_feed(const struct job_options *options) { return options->input_file != NULL; }
+static bool is_json(const struct job_options *options) { return options->template == TEMPLATE_PUBSUB_CDC; }
 static bool has_no_replica(const struct job_options *options) { return options->template != TEMPLATE_CDC; }
 
 static const struct other_default {
@@ -84,6 +88,7 @@ static const struct other_default {
 	bool (*applies)(const struct job_options *options);
 	const char *fallback;
 } other_defaults[] = {
+	{ "replicationMode", is_json, "append" },
 	{ "replicationMode", has_no_replica, "changelog" },
 	{ "tombstoneDays", has_feed, "for ever" },
 	{ "updateFrequencySecs", is_local, "1" },
@@ -96,6 +101,13 @@ const char *option_default(const struct option *option, const struct job_options
 			return other_defaults[i].fallback;
 	}
 	return option->fallback;
+}
+
+bool job_has_one_dataset(const struct job_options *options)
+{
+	const char *name = options->output_dataset_template;
+
+	return options->template != TEMPLATE_PUBSUB_CDC || (name && is_dataset(span_of(name)));
 }
 
 json_t *option_default_value(const struct option *option, const struct job_options *options)

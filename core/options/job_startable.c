@@ -12,11 +12,13 @@
 
 /* Values the engine cannot use yet, of parameters that it can. */
 static const struct unavailable_value {
+	unsigned templates;
 	const char *name, *value;
 } unavailable_values[] = {
-	{ "messageFormat", "beam-row" },
-	{ "messageFormat", "json" },
-	{ "warehouse", "bigquery" },
+	{ TEMPLATE_CDC | TEMPLATE_PUBSUB_CDC, "messageFormat", "beam-row" },
+	{ TEMPLATE_CDC, "messageFormat", "json" },
+	{ TEMPLATE_PUBSUB_CDC, "messageFormat", "debezium-json" },
+	{ TEMPLATE_CDC | TEMPLATE_PUBSUB_CDC | TEMPLATE_BIGTABLE, "warehouse", "bigquery" },
 };
 
 static void list_add(struct text *list, const char *name, const char *value)
@@ -30,7 +32,7 @@ static void add_value(struct text *list, const struct unavailable_value *row, co
 	const json_t *given = json_object_get(options->parameters, row->name);
 	const char *value = given ? json_string_value(given) : option_default(option, options);
 
-	if (strcmp(value, row->value) == 0)
+	if (row->templates & options->template && strcmp(value, row->value) == 0)
 		list_add(list, row->name, row->value);
 }
 
@@ -48,8 +50,11 @@ static bool is_available(const struct job_options *options, struct error *err)
 {
 	OWNED(text) list = text_new(300);
 
-	if (options->template != TEMPLATE_CDC)
+	if (options->template == TEMPLATE_BIGTABLE)
 		list_add(list, "template", job_template_name(options->template));
+	if (options->template == TEMPLATE_PUBSUB_CDC && options->warehouse == WAREHOUSE_BIGQUERY &&
+	    options->replication_mode == REPLICATION_UPSERT)
+		list_add(list, "replicationMode", "upsert on BigQuery");
 	for (size_t i = 0; i < sizeof unavailable_values / sizeof *unavailable_values; i++)
 		add_value(list, &unavailable_values[i], options);
 	for (size_t i = 0; i < job_option_count; i++) {
@@ -94,6 +99,12 @@ bool job_options_startable(const struct job_options *options, struct error *err)
 	if (options->credentials && *options->credentials == '/' &&
 	    !file_is_ready("credentials", options->credentials, err))
 		return false;
+	if (options->schema_file && options->auto_map_tables &&
+	    !file_is_ready("schemaFilePath", options->schema_file, err))
+		return false;
+	if (options->dead_letter_folder && strncmp(options->dead_letter_folder, "gs://", 5) == 0)
+		return fail(err, ERROR_CONFIG, "not_available_yet",
+		            "this weir cannot keep deadLetterQueueDirectory on Cloud Storage yet");
 	return !options->source_schema || file_is_ready("sourceSchema", options->source_schema, err);
 }
 

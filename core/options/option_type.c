@@ -206,7 +206,14 @@ static bool switch_print(const struct option *option, const json_t *canonical, s
 	return text_add(out, json_is_true(canonical) ? "true" : "false");
 }
 
+static void switch_store(const struct option *option, const json_t *canonical, struct job_options *options)
+{
+	bool is_on = json_is_true(canonical);
+
+	memcpy(member_of(option, options), &is_on, sizeof is_on);
+}
+
 const struct option_type type_switch = {
 	.name = "switch", .form = "true or false", .accept = switch_accept, .print = switch_print,
-	.store = nothing_stored, .release = nothing_released,
+	.store = switch_store, .release = nothing_released,
 };

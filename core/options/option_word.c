@@ -234,7 +234,27 @@ WORD_TYPE(profile, "3 or more lower case letters, digits, '-' and '_', a letter 
 WORD_TYPE(subscription, "a full name projects/PROJECT/subscriptions/NAME", is_subscription);
 WORD_TYPE(table_spec, "PROJECT:DATASET.TABLE", is_table_spec);
 WORD_TYPE(gcs_path, "a Cloud Storage path gs://BUCKET/NAME", is_gcs_path);
-WORD_TYPE(duration, "seconds, minutes, hours in this order, more than 0, such as 5s, 12m or 30m1h", is_duration);
+/* Kept as it was written, stored in milliseconds. Nine digits a part cannot overflow. */
+static void duration_store(const struct option *option, const json_t *canonical, struct job_options *options)
+{
+	int64_t sum_ms = 0, number = 0;
+
+	for (const char *at = json_string_value(canonical); *at; at++) {
+		if (is_digit(*at)) {
+			number = number * 10 + (*at - '0');
+			continue;
+		}
+		sum_ms += number * ((*at | 0x20) == 's' ? 1000 : (*at | 0x20) == 'm' ? 60000 : 3600000);
+		number = 0;
+	}
+	memcpy(member_of(option, options), &sum_ms, sizeof sum_ms);
+}
+
+const struct option_type type_duration = {
+	.name = "duration", .form = "seconds, minutes, hours in this order, more than 0, such as 5s, 12m or 30m1h",
+	.accept = word_accept, .print = text_print, .store = duration_store, .release = nothing_released,
+	.is_word = is_duration,
+};
 WORD_TYPE(timestamp, "a time such as 2026-11-30T02:37:30Z (RFC 3339)", is_timestamp);
 WORD_TYPE(table_pattern, "letters, digits, '_', '-' and {db}, {schema}, {table}, with {table} in it", is_table_pattern);
 WORD_TYPE(credentials, "vault:NAME, or the absolute path of a file", is_credentials);

@@ -20,10 +20,14 @@
 enum job_template { TEMPLATE_PUBSUB_CDC = 1, TEMPLATE_CDC = 2, TEMPLATE_BIGTABLE = 4 };
 enum warehouse { WAREHOUSE_BIGQUERY, WAREHOUSE_LOCAL };
 enum message_format { FORMAT_AUTO, FORMAT_DEBEZIUM_JSON, FORMAT_BEAM_ROW, FORMAT_JSON };
-enum replication_mode { REPLICATION_MERGE, REPLICATION_CHANGELOG, REPLICATION_UPSERT };
+enum replication_mode { REPLICATION_MERGE, REPLICATION_CHANGELOG, REPLICATION_UPSERT, REPLICATION_APPEND };
 enum schema_changes { SCHEMA_ADD, SCHEMA_REJECT, SCHEMA_IGNORE };
 enum partition { PARTITION_NONE, PARTITION_HOUR, PARTITION_DAY, PARTITION_MONTH, PARTITION_YEAR };
 enum unrepresentable { UNREPRESENTABLE_NULL, UNREPRESENTABLE_CLAMP, UNREPRESENTABLE_TEXT, UNREPRESENTABLE_DEAD_LETTER };
+
+enum new_column_types { NEW_COLUMNS_STRING, NEW_COLUMNS_INFERRED };
+enum schema_file_reading { SCHEMA_FILE_FULL, SCHEMA_FILE_ORIGINAL };
+enum value_cleaning { CLEANING_MENDED, CLEANING_ORIGINAL, CLEANING_EXACT };
 
 /* primaryKey: table "" means every table. */
 struct primary_key {
@@ -51,6 +55,7 @@ struct job_options {
 	char *source_schema;               /* absolute path */
 	char *credentials;                 /* "vault:NAME" or absolute path; NULL: Google's default chain */
 	enum replication_mode replication_mode;
+	/* Of a PubSub_CDC job, which may write to many, both name the dataset with its books: see job_home_dataset. */
 	char *change_log_dataset, *replica_dataset;
 	int64_t update_frequency_secs;     /* default by warehouse: 300 BigQuery, 1 local */
 	struct primary_key *primary_keys;
@@ -72,7 +77,24 @@ struct job_options {
 	enum partition partition;
 	char *partition_column, *clustering, *description, *location, *max_staleness; /* clustering: with commas between them */
 	int64_t expiration_days;           /* -1: for ever */
+	/* PubSub_CDC_to_BigQuery */
+	char *output_dataset_template, *output_table_template;
+	bool auto_map_tables;
+	bool message_metadata;             /* templates may use the message's attributes, id and times */
+	char *schema_file;                 /* absolute path or gs:// */
+	enum schema_file_reading schema_file_reading;
+	enum new_column_types new_column_types;
+	enum value_cleaning value_cleaning;
+	char *dead_letter_table;           /* PROJECT:DATASET.TABLE */
+	char *dead_letter_folder;          /* absolute path or gs:// */
+	bool dead_letter_metadata;
+	int64_t window_ms, dead_letter_retry_ms, dead_letter_retries;
+	char *output_table_spec;           /* taken, and without effect as in the original */
+	int64_t thread_count;              /* the same: no order is destroyed here */
 };
+
+/* Does outputDatasetTemplate name one dataset, whatever the message says? Then the job's books are in it. */
+bool job_has_one_dataset(const struct job_options *options);
 
 /* One problem of a job file. */
 struct option_problem {

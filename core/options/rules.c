@@ -151,9 +151,50 @@ static bool at_least_once_alone(const struct draft *draft)
 	return is_true(draft, "useStorageWriteApiAtLeastOnce") && !is_true(draft, "useStorageWriteApi");
 }
 
-static bool two_dead_letter_targets(const struct draft *draft)
+/* Of other templates the modes are one, of PubSub_CDC the others. */
+static bool mode_of_others(const struct draft *draft)
 {
-	return has(draft, "deadLetterQueueDirectory") && has(draft, "outputDeadletterTable");
+	bool is_json = draft->options->template == TEMPLATE_PUBSUB_CDC;
+
+	return is_json ? !mode_is(draft, REPLICATION_APPEND) && !mode_is(draft, REPLICATION_UPSERT)
+	               : mode_is(draft, REPLICATION_APPEND);
+}
+
+static bool upsert_without_key(const struct draft *draft)
+{
+	return mode_is(draft, REPLICATION_UPSERT) && !has(draft, "primaryKey");
+}
+
+/* A sign that no name has, outside of every {member}. What a member is replaced by is not known here. */
+static bool has_bad_sign(const char *template, const char *also)
+{
+	const char *end;
+
+	for (; *template; template++) {
+		bool is_escaped = *template == '$' && template[1] == '{';
+
+		if (*template == '{' && (end = strchr(template, '}')) && !memchr(template + 1, '{', (size_t)(end - template - 1)))
+			template = end;
+		else if (is_escaped || *template == '{' || *template == '}' ||
+		         ((unsigned char)*template < 0x80 && strchr("`\"'./\\;:,?*()[]<>|!@#^~", *template)) ||
+		         (also && strchr(also, *template)))
+			return true;
+	}
+	return false;
+}
+
+static bool never_a_dataset(const struct draft *draft)
+{
+	const char *dataset = json_string_value(value_of(draft, "outputDatasetTemplate"));
+
+	return dataset && has_bad_sign(dataset, "$- ");
+}
+
+static bool never_a_table(const struct draft *draft)
+{
+	const char *table = json_string_value(value_of(draft, "outputTableNameTemplate"));
+
+	return table && has_bad_sign(table, NULL);
 }
 
 static bool two_languages(const struct draft *draft)
@@ -314,8 +355,17 @@ static const struct rule rules[] = {
 	{ at_least_once_alone, TEMPLATE_PUBSUB_CDC | TEMPLATE_CDC,
 	  { "useStorageWriteApiAtLeastOnce", "useStorageWriteApi" }, MISSING,
 	  "it is given without useStorageWriteApi, only both together are allowed", "Set useStorageWriteApi to true." },
-	{ two_dead_letter_targets, TEMPLATE_PUBSUB_CDC, { "outputDeadletterTable", "deadLetterQueueDirectory" }, EXCLUSIVE,
-	  "it is given together with deadLetterQueueDirectory, one of the two is allowed", "Leave one of them out." },
+	{ mode_of_others, EVERY_TEMPLATE, { "replicationMode" }, "bad_parameter", false,
+	  "this mode is not of this template: PubSub_CDC_to_BigQuery takes append and upsert, the others merge, changelog and "
+	  "upsert", NULL },
+	{ upsert_without_key, TEMPLATE_PUBSUB_CDC, { "primaryKey", "replicationMode" }, MISSING,
+	  "it is missing, the replication mode upsert needs to know what a row's key is", NULL },
+	{ never_a_dataset, TEMPLATE_PUBSUB_CDC, { "outputDatasetTemplate" }, "never_a_name", true,
+	  "it has a sign outside of {member} that no dataset's name has, so every message will be a dead letter",
+	  "Letters, digits and underscores are allowed; ${ stands for a brace itself." },
+	{ never_a_table, TEMPLATE_PUBSUB_CDC, { "outputTableNameTemplate" }, "never_a_name", true,
+	  "it has a sign outside of {member} that no table's name has, so every message will be a dead letter",
+	  "Letters, digits, underscores, hyphens and spaces are allowed; ${ stands for a brace itself." },
 	{ two_languages, TEMPLATE_PUBSUB_CDC, { "pythonTextTransformGcsPath", "javascriptTextTransformGcsPath" }, EXCLUSIVE,
 	  "it is given together with javascriptTextTransformGcsPath, one of the two is allowed",
 	  "Leave one of them out." },

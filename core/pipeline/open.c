@@ -40,8 +40,7 @@ void pipeline_learn_table(struct pipeline *p, uint32_t table, const struct table
 {
 	OWNED(text) name = text_new(4096);
 
-	text_add_format(name, "%s.", pipeline_dataset(p->options));
-	text_add_span(name, schema->name);
+	pipeline_name_table(p->options, schema, name);
 	if (table >= p->table_count) {
 		p->table_names = memory_grow(p->table_names, (table + 1) * sizeof(*p->table_names));
 		p->added = memory_grow(p->added, (table + 2) * sizeof(*p->added));

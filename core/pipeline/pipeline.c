@@ -20,6 +20,13 @@ const char *pipeline_dataset(const struct job_options *options)
 	return options->replication_mode == REPLICATION_CHANGELOG ? options->change_log_dataset : options->replica_dataset;
 }
 
+void pipeline_name_table(const struct job_options *options, const struct table_schema *schema, struct text *out)
+{
+	text_add_span(out, schema->dataset.len ? schema->dataset : span_of(pipeline_dataset(options)));
+	text_add_char(out, '.');
+	text_add_span(out, schema->name);
+}
+
 /*
  * The reader's half
  */

@@ -104,5 +104,7 @@ bool pipeline_unpark_some(struct pipeline *pipeline, bool *out_has_more, struct 
 
 /* The dataset that names a job's tables: the replica's where there is one. */
 const char *pipeline_dataset(const struct job_options *options);
+/* "DATASET.TABLE" */
+void pipeline_name_table(const struct job_options *options, const struct table_schema *schema, struct text *out);
 
 #endif

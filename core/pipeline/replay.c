@@ -117,7 +117,7 @@ static bool *find_outdated(struct pipeline *p, const struct batch *batch)
 	struct newer_question *questions = arena_alloc(batch->arena, (batch->record_count + 1) * sizeof(*questions));
 	struct error ignored = { 0 };
 
-	if (p->options->replication_mode == REPLICATION_CHANGELOG)
+	if (p->options->replication_mode == REPLICATION_CHANGELOG || p->options->replication_mode == REPLICATION_APPEND)
 		return are_outdated;
 	for (size_t i = 0; i < batch->record_count; i++) {
 		uint32_t table = batch->records[i].table;

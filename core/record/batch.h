@@ -59,6 +59,7 @@ struct message {
 
 	/* filled by the transform */
 	uint32_t table;                /* index in the batch's job, or TABLE_NONE */
+	bool is_counted;               /* set by the sink: an earlier commit of its dataset has it and has counted it */
 	enum message_fate fate;
 	const struct refusal *refusal; /* MESSAGE_REFUSED, or the first refused record's */
 	uint32_t first_record, record_count;

@@ -90,6 +90,8 @@ bool ledger_count(struct ledger *tables, size_t count, const struct batch *batch
 		struct ledger *ledger = &tables[message->table == TABLE_NONE ? count : message->table];
 
 		assert(message->table == TABLE_NONE || message->table < count);
+		if (message->is_counted)
+			continue;
 		ledger->received++;
 		ledger->filtered += message->fate == MESSAGE_FILTERED;
 		ledger->dead_lettered += message->fate == MESSAGE_REFUSED;

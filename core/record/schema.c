@@ -41,6 +41,7 @@ const struct table_schema *schema_copy(struct arena *arena, const struct table_s
 	*copy = *schema;
 	copy->source = arena_copy(arena, schema->source);
 	copy->name = arena_copy(arena, schema->name);
+	copy->dataset = arena_copy(arena, schema->dataset);
 	copy->history = arena_copy(arena, schema->history);
 	copy->columns = columns_copy(arena, schema);
 	if (schema->key_count)

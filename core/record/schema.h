@@ -44,6 +44,7 @@ enum table_note {
 struct table_schema {
 	struct span source;       /* "db.schema.table" as the source says; identity of the table */
 	struct span name;         /* of the replica table; the changelog adds "_changelog" */
+	struct span dataset;      /* where messages choose it; empty: the job's own */
 	uint32_t version;         /* from 1 */
 	uint32_t notes;           /* enum table_note */
 	size_t count;

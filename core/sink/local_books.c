@@ -118,7 +118,7 @@ static bool tables_read(struct local_sink *sink, struct error *err)
 	struct catalog_table *tables;
 	size_t count;
 
-	if (!catalog_tables_read(sink->store, sink->job, !sink->is_upsert, sink->arena, &tables, &count, err))
+	if (!catalog_tables_read(sink->store, sink->job, !sink->is_upsert && !sink->is_append, sink->arena, &tables, &count, err))
 		return false;
 	sink->room = count + 16;
 	sink->count = sink->committed_count = count;
@@ -126,6 +126,8 @@ static bool tables_read(struct local_sink *sink, struct error *err)
 	sink->schemas = memory_zalloc(sink->room * sizeof(*sink->schemas));
 	sink->ledgers = memory_zalloc((sink->room + 1) * sizeof(*sink->ledgers));
 	for (size_t i = 0; i < count; i++) {
+		if (sink->has_own_dataset)
+			tables[i].schema.dataset = span_of(sink->dataset);
 		sink->tables[i].schema = sink->tables[i].committed = &tables[i].schema;
 		sink->tables[i].has_history_index = sink->tables[i].had_history_index = tables[i].has_history_index;
 		sink->schemas[i] = &tables[i].schema;

@@ -43,6 +43,8 @@ static bool table_create(struct replica *replica, struct span name, const struct
 	text_add(sql, "_weir_position BLOB NOT NULL");
 	if (has_rowid)
 		text_add_char(sql, ')');
+	else if (replica->source.is_append)
+		text_add(sql, ", PRIMARY KEY(_weir_position)) WITHOUT ROWID");
 	else
 		add_keys(sql, schema);
 	return sql_run(sql, replica->store, err);
@@ -143,6 +145,13 @@ static const struct table_schema *schema_join(struct replica *replica, const str
 
 	memcpy(columns, target->columns, target->count * sizeof(*columns));
 	joined.count = target->count;
+	/* What an append table has is never altered, but for guesses that have turned out too narrow. */
+	for (size_t i = 0; replica->source.is_append && i < target->count; i++) {
+		int at = schema_find(old, columns[i].name);
+
+		if (at >= 0 && !columns[i].is_inferred && !old->columns[at].is_provisional)
+			columns[i].type = old->columns[at].type;
+	}
 	for (size_t i = 0; i < old->count; i++) {
 		if (schema_find(target, old->columns[i].name) >= 0)
 			continue;
@@ -186,7 +195,7 @@ static bool needs_copy(const struct table_schema *old, const struct table_schema
 
 static bool table_shape(struct replica *replica, const struct table_schema *schema, struct error *err)
 {
-	if (!replica->schema.count)
+	if (!replica->schema.count && !replica->is_there)
 		return table_create(replica, replica->name, schema, err);
 	return needs_copy(&replica->schema, schema) ? table_copy(replica, schema, err) : columns_add(replica, schema, err);
 }
@@ -255,11 +264,24 @@ static bool keys_rename(struct replica *replica, const struct table_schema *targ
 	return true;
 }
 
+/* A table may be without any column: {} is a row too. */
+static bool append_create(struct replica *replica, const struct table_schema *schema, struct error *err)
+{
+	if (!width_check(replica, schema, err) || !table_create(replica, replica->name, schema, err) ||
+	    !catalog_columns_write(replica->store, replica->name, PART_TABLE, schema, err) || !replica_save(replica, 0, err))
+		return false;
+	replica->schema = *schema_copy(replica->arena, schema);
+	replica->is_there = true;
+	return true;
+}
+
 bool replica_follow(struct replica *replica, const struct table_schema *target, struct error *err)
 {
 	const struct table_schema *schema;
 	bool is_fine;
 
+	if (replica->source.is_append && !replica->is_there && !replica->schema.count)
+		return append_create(replica, target, err);
 	if (is_same(&replica->schema, target))
 		return true;
 	if (!keys_rename(replica, target, err))

@@ -38,7 +38,8 @@ bool warehouse_look(const struct sink_setup *setup, struct arena *arena, struct 
 {
 	struct arena *scratch = arena_new(16u << 10);
 	bool is_upsert = setup->options->replication_mode == REPLICATION_UPSERT;
-	struct local_sink sink = { .arena = scratch, .job = setup->options->name, .is_upsert = is_upsert };
+	struct local_sink sink = { .arena = scratch, .job = setup->options->name, .is_upsert = is_upsert,
+	                           .is_append = setup->options->replication_mode == REPLICATION_APPEND };
 	const char *dataset = is_upsert ? setup->options->replica_dataset : setup->options->change_log_dataset;
 	struct error failure = { 0 };
 	bool is_fine;

@@ -177,6 +177,9 @@ bool warehouse_ask_newer(const struct sink_setup *setup, const char *table, stru
 	struct span name = plain_name(setup, table);
 	int64_t watermark = 0;
 
+	/* Rows that are only appended have nothing newer than themselves. */
+	if (mode == REPLICATION_APPEND)
+		return true;
 	if (mode == REPLICATION_CHANGELOG)
 		return ask_changelog(setup, name, questions, count, err);
 	return ask_replica(setup, name, questions, count, &watermark, err) &&

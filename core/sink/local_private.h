@@ -164,6 +164,7 @@ struct replica_source {
 	const char *dataset;   /* of the changelog; NULL in upsert mode */
 	struct span changelog;
 	struct span identity;  /* of the changelog */
+	bool is_append;        /* a table of rows as they came, each once by its position; no key, and none of the above */
 };
 
 struct replica *replica_open(struct store *store, struct span table, const struct replica_source *source,
@@ -179,6 +180,14 @@ bool replica_empty(struct replica *replica, struct error *err);
 bool replica_apply(struct replica *replica, struct fold *fold, struct history *history, uint64_t *out_rows,
                    struct error *err);
 bool replica_save(struct replica *replica, int64_t watermark, struct error *err);
+/* local_append.c: one row of an append table. *out_fault: why the table does not take it, a reason code; else NULL. */
+struct append_fault {
+	const char *code;      /* NULL: the row was written, or is a repeat */
+	struct span column;    /* lent until the next row */
+	const char *message;
+};
+bool replica_append(struct replica *replica, const struct record *record, bool *out_repeated,
+                    struct append_fault *out_fault, struct error *err);
 /* A schema change that reaches rows below its position; repeats have no effect. `is_new`: stored rows do not know it. */
 bool replica_alter_add(struct replica *replica, const unsigned char *position, struct span text, bool is_new,
                        bool *out_repeat, struct error *err);

@@ -137,12 +137,15 @@ static bool replica_load(struct replica *replica, struct error *err)
 
 	if (!state_read(replica, &is_known, err))
 		return false;
+	if (!is_known && replica->source.is_append)
+		return append_adopt(replica, err);
 	if (!is_known)
 		return name_is_free(replica, err);
+	replica->is_there = replica->source.is_append;
 	if (!catalog_columns_read(replica->store, replica->name, PART_TABLE, replica->arena, &replica->schema, err))
 		return false;
 	/* Columns that were told before a row has told the key: there is no table yet. */
-	if (!replica->schema.key_count)
+	if (!replica->schema.key_count && !replica->source.is_append)
 		memset(&replica->schema, 0, sizeof(replica->schema));
 	return has_any(replica, "SELECT 1 FROM _weir_deleted WHERE table_name=?1 LIMIT 1", &replica->has_deleted, err) &&
 	       has_any(replica, "SELECT 1 FROM _weir_unavailable WHERE table_name=?1 LIMIT 1", &replica->has_unavailable,
@@ -161,6 +164,7 @@ struct replica *replica_open(struct store *store, struct span table, const struc
 	replica->scratch = arena_new(64u << 10);
 	replica->reader = value_reader_new();
 	replica->name = arena_copy(replica->arena, table);
+	replica->source.is_append = source && source->is_append;
 	if (source && source->dataset) {
 		replica->source.dataset = arena_string(replica->arena, span_of(source->dataset));
 		replica->source.changelog = arena_copy(replica->arena, source->changelog);

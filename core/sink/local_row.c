@@ -63,7 +63,7 @@ bool warehouse_row(const struct sink_setup *setup, const char *table, const stru
 	bool is_fine;
 
 	out->has_replica = out->is_found = out->is_too_long = false;
-	if (setup->options->replication_mode == REPLICATION_CHANGELOG)
+	if (setup->options->replication_mode == REPLICATION_CHANGELOG || setup->options->replication_mode == REPLICATION_APPEND)
 		return true;
 	store = local_open(setup->warehouse, setup->options->replica_dataset, STORE_READ, 0, 0, &failure);
 	if (!store && strcmp(failure.code, "no_such_file") == 0)

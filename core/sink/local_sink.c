@@ -25,6 +25,9 @@ static struct sink *local_open_sink(const struct sink_setup *setup, struct error
 	sink->dataset = arena_string(sink->arena, span_of(dataset_of(setup->options)));
 	sink->incarnation = arena_string(sink->arena, span_of(setup->incarnation));
 	sink->is_upsert = setup->options->replication_mode == REPLICATION_UPSERT;
+	sink->is_append = setup->options->replication_mode == REPLICATION_APPEND;
+	sink->has_own_dataset = setup->options->template == TEMPLATE_PUBSUB_CDC;
+	sink->may_make = setup->options->template != TEMPLATE_PUBSUB_CDC || setup->options->auto_map_tables;
 	sink->known_commits = witness_level(setup, SPAN(""), NULL);
 	sink->store = local_open(setup->warehouse, sink->dataset, STORE_WRITE, setup->cache_bytes,
 	                         sink->is_upsert ? LOCAL_CHECKPOINT_PAGES : LOCAL_CHECKPOINT_PAGES_APPEND, err);

@@ -12,6 +12,7 @@ struct local_table {
 	struct replica *replica;                       /* upsert */
 	struct fold fold;                              /* upsert */
 	bool is_touched;                               /* upsert: by the open transaction */
+	bool is_missing;                               /* append: it is not there, and may not be made */
 	bool folds_one;                                /* upsert: placeholders, so each change is applied by itself */
 };
 
@@ -21,7 +22,9 @@ struct local_sink {
 	struct arena *arena;           /* schemas and texts that live until close */
 	char *job, *dataset;
 	const char *incarnation;       /* of the store that fills it now */
-	bool is_upsert;
+	bool is_upsert, is_append;     /* neither: changelogs */
+	bool has_own_dataset;          /* schemas name it: messages choose it */
+	bool may_make;                 /* tables and columns (autoMapTables) */
 	bool is_open;                  /* a transaction */
 	bool is_known;
 	const char *damage; /* of the books, in words; NULL: they are what was written */
@@ -61,7 +64,13 @@ bool local_table_save(struct local_sink *sink, uint32_t number, struct error *er
 /* A schema change where it stands between the batch's records. */
 bool local_table_change(struct local_sink *sink, struct batch *batch, const struct schema_change *change, struct error *err);
 
+/* local_append.c */
+bool record_append(struct local_sink *sink, struct batch *batch, struct record *record, struct error *err);
+/* Without autoMapTables: is the table there? It is nobody's to be made. */
+bool append_table_look(struct local_sink *sink, struct local_table *table, struct error *err);
+
 /* local_write.c */
+bool record_refuse(struct batch *batch, struct record *record, const char *code, const char *message);
 /* What was folded so far into the replica. */
 bool local_table_apply(struct local_sink *sink, struct local_table *table, struct batch *batch, struct error *err);
 bool local_write(struct sink *self, struct batch *batch, struct error *err);

@@ -35,14 +35,18 @@ static void add_key_columns(struct text *sql, const struct table_schema *schema)
 static sqlite3_stmt *upsert_prepare(struct replica *replica, struct error *err)
 {
 	const struct table_schema *schema = &replica->schema;
-	struct text *sql = sql_new("INSERT INTO ");
+	struct text *sql = sql_new(replica->source.is_append ? "INSERT OR IGNORE INTO " : "INSERT INTO ");
 
 	sql_name(sql, replica->name);
 	text_add(sql, " AS stored(");
 	add_columns(sql, schema, ", ");
-	text_add(sql, ", _weir_position) VALUES(");
+	text_add(sql, schema->count ? ", _weir_position) VALUES(" : "_weir_position) VALUES(");
 	for (size_t i = 0; i <= schema->count; i++)
 		text_add_format(sql, "%s?%zu", i ? "," : "", i + 1);
+	if (replica->source.is_append) {
+		text_add_char(sql, ')');
+		return sql_prepare(sql, replica->store, err);
+	}
 	text_add(sql, ") ON CONFLICT(");
 	add_key_columns(sql, schema);
 	text_add(sql, ") DO UPDATE SET _weir_position=excluded._weir_position");
@@ -108,8 +112,10 @@ static bool own_statements_prepare(struct replica *replica, struct error *err)
 
 bool replica_prepare(struct replica *replica, struct error *err)
 {
-	if (replica->missing_drop)
+	if (replica->missing_drop || (replica->source.is_append && replica->upsert))
 		return true;
+	if (replica->source.is_append)
+		return (replica->upsert = upsert_prepare(replica, err)) != NULL;
 	return (replica->upsert = upsert_prepare(replica, err)) && (replica->remove = remove_prepare(replica, err)) &&
 	       (replica->find = find_prepare(replica, err)) && own_statements_prepare(replica, err);
 }

@@ -28,15 +28,17 @@ static void tables_grow(struct local_sink *sink, size_t count)
 
 bool local_table_begin_replica(struct local_sink *sink, struct local_table *table, struct error *err)
 {
+	struct replica_source source = { .is_append = sink->is_append };
+
 	if (!table->replica)
-		table->replica = replica_open(sink->store, table->schema->name, NULL, err);
+		table->replica = replica_open(sink->store, table->schema->name, &source, err);
 	return table->replica;
 }
 
 static bool table_make_replica(struct local_sink *sink, struct local_table *table, struct error *err)
 {
 	/* A table without a key has no replica. */
-	return !table->schema->key_count || local_table_begin_replica(sink, table, err);
+	return (!table->schema->key_count && !sink->is_append) || local_table_begin_replica(sink, table, err);
 }
 
 /* A changelog of that name may be there: another job's of the same source table is shared, anything else is not. */
@@ -61,16 +63,22 @@ bool local_table_is_collided(const struct table_schema *schema)
 
 static bool table_make(struct local_sink *sink, struct local_table *table, struct error *err)
 {
-	if (sink->is_upsert)
+	if (!sink->may_make && !append_table_look(sink, table, err))
+		return false;
+	if (table->is_missing)
+		return true;
+	if (sink->is_upsert || sink->is_append)
 		return table_make_replica(sink, table, err);
 	return changelog_make(sink, table->schema, changelog_name(sink->arena, table->schema->name), err);
 }
 
 bool local_table_follow(struct local_sink *sink, struct local_table *table, struct error *err)
 {
-	if (!sink->is_upsert)
+	if (!sink->is_upsert && !sink->is_append)
 		return true;
-	if (!table->schema->key_count)
+	if (!sink->may_make)
+		return true;
+	if (!table->schema->key_count && !sink->is_append)
 		return catalog_columns_write(sink->store, table->schema->name, PART_TABLE, table->schema, err);
 	return table_make_replica(sink, table, err) && replica_follow(table->replica, table->schema, err);
 }
@@ -79,7 +87,7 @@ bool local_table_save(struct local_sink *sink, uint32_t number, struct error *er
 {
 	struct local_table *table = &sink->tables[number];
 	struct catalog_table row = { *table->schema, table->has_history_index };
-	bool has_changelog = !sink->is_upsert && !local_table_is_collided(table->schema);
+	bool has_changelog = !sink->is_upsert && !sink->is_append && !local_table_is_collided(table->schema);
 
 	return catalog_table_write(sink->store, sink->job, number, &row, has_changelog, err);
 }

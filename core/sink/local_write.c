@@ -13,7 +13,7 @@
  * Records
  */
 
-static bool record_refuse(struct batch *batch, struct record *record, const char *code, const char *message)
+bool record_refuse(struct batch *batch, struct record *record, const char *code, const char *message)
 {
 	struct refusal *refusal = arena_zalloc(batch->arena, sizeof(*refusal));
 
@@ -202,6 +202,8 @@ static bool record_write(struct local_sink *sink, struct batch *batch, struct re
 		return record_alter(sink, batch, record, err);
 	if (sink->is_upsert && record->operation == OP_RENAME)
 		return record_rename(sink, batch, record, err);
+	if (sink->is_append)
+		return record_append(sink, batch, record, err);
 	return sink->is_upsert ? record_fold(sink, batch, record, err) : record_log(sink, batch, record, err);
 }
 
@@ -268,7 +270,7 @@ bool local_write(struct sink *self, struct batch *batch, struct error *err)
 		return false;
 	if (batch->changes)
 		crash_point(schema_written);
-	if (sink->is_upsert && !folds_finish(sink, batch, err))
+	if ((sink->is_upsert || sink->is_append) && !folds_finish(sink, batch, err))
 		return false;
 	crash_point(rows_written);
 	return true;

@@ -56,6 +56,7 @@ struct replica {
 	int64_t watermark;
 	struct tide tide;
 	unsigned char hidden[POSITION_BYTES]; /* what the table's rows have already been hidden by */
+	bool is_there;                     /* append: the table exists, perhaps without a column */
 	bool has_deleted, has_unavailable; /* any at all: spares look-ups */
 
 	sqlite3_stmt *upsert, *remove, *find;
@@ -83,6 +84,9 @@ bool replica_bind_key(struct replica *replica, sqlite3_stmt *stmt, int first, st
 
 /* The stored row of a key in `find`: position, then the columns. The caller resets it. */
 bool replica_find(struct replica *replica, struct span key, bool *out_found, struct error *err);
+
+/* local_append.c: a table that is none of ours becomes one that rows are appended to. */
+bool append_adopt(struct replica *replica, struct error *err);
 
 /* local_bind.c */
 /* A change's row into the upsert's parameters, and its position. */

@@ -175,6 +175,11 @@ int column_add(struct debezium *d, struct event *e, struct span source_name, con
 	struct table *table = e->table;
 	struct column_rule rule;
 
+	/* The original takes names as they are, and BigQuery those that it takes. */
+	if (d->mapping && !name_is_allowed(NAME_COLUMN, source_name)) {
+		REFUSE(e, "bad_name", source_name, source_name, "no column may have the name '%.*s'", SPAN_ARG(source_name));
+		return -1;
+	}
 	if (!name_is_fine(source_name)) {
 		REFUSE(e, "bad_name", source_name, NOTHING,
 		       "a column's name is empty, holds a back-quote or a control character, or is longer than %d bytes",
@@ -193,7 +198,10 @@ int column_add(struct debezium *d, struct event *e, struct span source_name, con
 	column->source_name = arena_copy(table->arena, source_name);
 	column->name = name;
 	column_rule_apply(d, table, (size_t)index, &rule);
-	column_type_first(e, column, &rule, rule.from && (rule.is_encoded || !from) ? rule.from : from);
+	if (d->mapping)
+		mapped_column_first(d, e, index, &rule);
+	else
+		column_type_first(e, column, &rule, rule.from && (rule.is_encoded || !from) ? rule.from : from);
 	if (from)
 		column_told(table, index, told_of(from));
 	if (table->schema.version) {
@@ -338,7 +346,10 @@ void columns_of_rule(struct debezium *d, struct event *e)
 
 	for (size_t i = 0; i < table->schema.count; i++) {
 		column_rule_apply(d, table, i, &rule);
-		column_retype(e, i, &rule);
+		if (d->mapping)
+			mapped_column_known(d, table, i);
+		else
+			column_retype(e, i, &rule);
 	}
 	for (size_t i = 0; table->rule && i < table->rule->column_count; i++) {
 		if (column_find(table, table->rule->columns[i].name) < 0 &&

@@ -96,7 +96,7 @@ static const struct connector *connector_find(struct event *e, bool *out_is_name
 }
 
 /* Arrival, as a number that a redelivery has again: the id if it counts, else its hash. */
-static uint64_t arrival_number(const struct message *message)
+uint64_t arrival_number(const struct message *message)
 {
 	unsigned char hash[SHA256_BYTES];
 	uint64_t number = 0;
@@ -124,7 +124,7 @@ void place_by_arrival(struct place *p, struct position *out)
 	out->c = message->line && !span_uint64(message->id, &number) ? message->line : arrival_number(message);
 }
 
-static void event_place_without_log(struct event *e)
+void event_place_without_log(struct event *e)
 {
 	int64_t us;
 

@@ -21,10 +21,8 @@ static bool plain_types(struct debezium *d, struct error *err)
 	return fail(err, ERROR_BUG, "internal_error", "the type table lacks a plain type");
 }
 
-static void debezium_close(struct transform *transform)
+void debezium_free(struct debezium *d)
 {
-	struct debezium *d = (struct debezium *)transform;
-
 	if (!d)
 		return;
 	for (size_t i = 0; i < d->table_count; i++)
@@ -48,6 +46,11 @@ static void debezium_close(struct transform *transform)
 	source_schema_free(d->rules);
 	arena_free(d->arena);
 	free(d);
+}
+
+static void debezium_close(struct transform *transform)
+{
+	debezium_free((struct debezium *)transform);
 }
 
 /* Two lines: of the logs, and of the columns in them. */
@@ -74,12 +77,14 @@ static struct span memory_text(struct debezium *d, struct arena *arena)
 	return span_make(at, logs.len + 1 + presences.len);
 }
 
-static struct transform *debezium_open(const struct transform_setup *setup, struct error *err)
+struct debezium *debezium_new(const struct transform_setup *setup, const struct transform_ops *ops,
+                              struct mapping *mapping, struct error *err)
 {
 	struct debezium *d = memory_zalloc(sizeof(*d));
-	const char *placeholder = setup->options->unavailable_value;
+	const char *placeholder = mapping ? "" : setup->options->unavailable_value;
 
-	d->base.ops = &transform_debezium;
+	d->base.ops = ops;
+	d->mapping = mapping;
 	d->options = setup->options;
 	d->wants_proto = setup->wants_proto;
 	d->wants_json = setup->wants_json;
@@ -92,18 +97,27 @@ static struct transform *debezium_open(const struct transform_setup *setup, stru
 	d->blocks = block_cache_new();
 	d->rules = source_schema_open(setup->options, err);
 	if (!d->rules || !plain_types(d, err)) {
-		debezium_close(&d->base);
+		debezium_free(d);
 		return NULL;
 	}
 	for (size_t i = 0; i < setup->table_count; i++)
 		table_restore(d, setup->tables[i]);
+	return d;
+}
+
+static struct transform *debezium_open(const struct transform_setup *setup, struct error *err)
+{
+	struct debezium *d = debezium_new(setup, &transform_debezium, NULL, err);
+
+	if (!d)
+		return NULL;
 	memory_read(d, setup->logs);
 	for (size_t i = 0; i < d->table_count; i++)
 		d->tables[i]->history_version = d->history.version;
 	return &d->base;
 }
 
-static bool body_is_blank(struct span body)
+bool body_is_blank(struct span body)
 {
 	for (size_t i = 0; i < body.len; i++) {
 		if (!memchr(" \t\r\n", body.at[i], 4))
@@ -112,7 +126,7 @@ static bool body_is_blank(struct span body)
 	return true;
 }
 
-static bool refuse_text(struct event *e, enum json_fault fault, size_t at)
+bool refuse_text(struct event *e, enum json_fault fault, size_t at)
 {
 	return REFUSE(e, json_fault_code(fault), NOTHING, NOTHING, "%s at byte %zu", json_fault_text(fault), at);
 }
@@ -125,7 +139,7 @@ static bool lacks_block(const struct json_doc *doc)
 }
 
 /* Are the source's tokens all that is needed? */
-static bool event_borrow(struct debezium *d, struct event *e)
+bool event_borrow(struct debezium *d, struct event *e)
 {
 	const struct json_doc *doc = e->message->json;
 	struct block *block = NULL;
@@ -162,7 +176,7 @@ static bool event_parse(struct debezium *d, struct event *e)
 	return true;
 }
 
-static void event_start(struct event *e, struct batch *batch, struct message *message)
+void event_start(struct event *e, struct batch *batch, struct message *message)
 {
 	memory_clear(e, sizeof(*e));
 	e->batch = batch;
@@ -170,7 +184,7 @@ static void event_start(struct event *e, struct batch *batch, struct message *me
 }
 
 /* A letter keeps the place of what was refused: it tells whether something newer came since. */
-static void event_keep_place(struct event *e)
+void event_keep_place(struct event *e)
 {
 	unsigned char *packed;
 	uint64_t ms;

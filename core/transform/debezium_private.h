@@ -182,6 +182,7 @@ struct column_more {
 	const struct source_type *from; /* by sourceSchema or columnTypes, or NULL */
 	bool is_fixed;                  /* the owner chose the type: never widened */
 	bool is_encoded;
+	bool is_required;               /* by the schema file: a row without a value is refused */
 	bool is_case_told;              /* that a second name is this column, but for its case */
 	struct span quoted;             /* "\"name\":" */
 	struct span first_default;      /* of the table's first row, as JSON, until an older row lacks the column */
@@ -228,6 +229,7 @@ struct table {
 	size_t guess_count;
 	struct span guessed;            /* the one, if it is one */
 	uint32_t history_version;
+	size_t required_count;          /* columns that are required */
 	struct shape *shapes[SHAPES_MAX]; /* newest first */
 	size_t lacks_count;             /* of columns, when it was last asked whether a shape lacks one */
 	bool may_lack;                  /* a row whose block lacks a column has been seen in this run */
@@ -310,6 +312,8 @@ struct event {
 	bool has_raised_epoch;
 	bool is_by_arrival;             /* events of one transaction share their position but for their arrival */
 	struct table *table;
+	bool is_mapped;                 /* the message is the row, its table is chosen by templates */
+	bool skips_metadata;            /* _metadata_error and _metadata_retry_count are no columns */
 	bool is_key_parsed;
 	uint32_t key_object;            /* in key_doc; 0 with key_parsed: look at has_key */
 	bool has_key;
@@ -319,8 +323,11 @@ struct event {
 	struct value fields[FIELDS];    /* source block, SMT fields, attributes */
 };
 
+struct mapping;
+
 struct debezium {
 	struct transform base;
+	struct mapping *mapping;        /* PubSub_CDC_to_BigQuery: the message chooses table and dataset; else NULL */
 	const struct job_options *options;
 	bool wants_proto, wants_json;
 	struct span placeholder;
@@ -449,6 +456,30 @@ bool is_smt_field(struct span name);
 
 /* connector.c */
 bool event_locate(struct debezium *d, struct event *e);
+/* By publish time and id, else by line: what tells the change where there is no log. */
+void event_place_without_log(struct event *e);
+uint64_t arrival_number(const struct message *message);
+
+/* debezium.c: what both transforms share. */
+struct debezium *debezium_new(const struct transform_setup *setup, const struct transform_ops *ops,
+                              struct mapping *mapping, struct error *err);
+void debezium_free(struct debezium *d);
+void event_start(struct event *e, struct batch *batch, struct message *message);
+void event_keep_place(struct event *e);
+bool event_borrow(struct debezium *d, struct event *e);
+bool body_is_blank(struct span body);
+bool refuse_text(struct event *e, enum json_fault fault, size_t at);
+
+/* mapped_columns.c, mapped_values.c: the rooms of PubSub_CDC_to_BigQuery, called where d->mapping is there. */
+void mapped_column_first(struct debezium *d, struct event *e, int column, const struct column_rule *rule);
+void mapped_column_known(struct debezium *d, struct table *table, size_t column);
+bool mapped_is_metadata(struct span name);
+bool mapped_cell(struct debezium *d, struct event *e, int column, const struct json_doc *doc, uint32_t token,
+                 struct cell *out);
+bool value_inferred(struct debezium *d, struct event *e, int column, const struct json_doc *doc, uint32_t token,
+                    struct cell *out);
+bool value_convert(struct debezium *d, struct event *e, int column, const struct source_type *from,
+                   const struct json_doc *doc, uint32_t token, struct cell *out);
 
 /* tables.c, names.c */
 bool table_find(struct debezium *d, struct event *e); /* sets e->table, may make it */
@@ -460,6 +491,8 @@ void table_change(struct table *table, const char *what, struct span name); /* "
 /* For the timeline: what changed at the source, and what became of it here. `column` may be empty. */
 void table_step(struct table *table, struct span column, const char *change, const char *did);
 void table_flush(struct debezium *d, struct event *e);
+/* Sets e->table to that of these names, may make it. */
+bool table_mapped(struct debezium *d, struct event *e, struct span dataset, struct span name);
 /* A table that an earlier event has made known, by its source's names; NULL: none. */
 struct table *table_known(struct debezium *d, struct event *e, struct span db, struct span name);
 /* The same, made if it is new; NULL: it cannot be, or nothing can enter it. */
@@ -522,6 +555,14 @@ uint32_t key_member(const struct json_doc *doc, uint32_t object, struct arena *a
 bool event_write_row(struct debezium *d, struct event *e, uint32_t after, uint32_t before);
 bool event_write_delete(struct debezium *d, struct event *e, uint32_t before);
 bool event_write_table(struct debezium *d, struct event *e, enum operation operation);
+bool row_is_too_large(struct event *e, struct span json);
+struct span row_full_text(struct debezium *d, struct event *e, const struct row *row);
+struct record *record_add(struct event *e, enum operation operation, uint8_t ordinal, const struct row_key *key);
+void record_park(struct debezium *d, struct event *e);
+void note_position(struct event *e);
+int64_t event_timestamp(struct event *e);
+/* The row as a Storage Write message of its own: column i has number i + 1. */
+struct span row_proto(struct event *e, const struct row *row);
 struct span record_proto(struct event *e, const struct record *record, const struct row *row,
                          const struct row_key *key);
 struct span proto_cells(struct event *e, const struct table *table, const struct cell *cells);

@@ -104,7 +104,7 @@ static bool names_clash(const struct job_options *options, struct span a, struct
 
 	if (name_equal(a, b))
 		return true;
-	if (!options->change_log_dataset || !options->replica_dataset ||
+	if (options->template == TEMPLATE_PUBSUB_CDC || !options->change_log_dataset || !options->replica_dataset ||
 	    strcmp(options->change_log_dataset, options->replica_dataset) != 0)
 		return false;
 	if (a.len < b.len) {
@@ -122,6 +122,8 @@ static const struct table *table_in_the_way(const struct debezium *d, const stru
 	for (size_t i = 0; i < d->table_count; i++) {
 		const struct table *other = d->tables[i];
 
+		if (d->mapping && !span_equal(other->schema.dataset, table->schema.dataset))
+			continue;
 		if (other != table && !other->is_collided && names_clash(d->options, other->schema.name, name))
 			return other;
 	}
@@ -152,8 +154,10 @@ static void table_collide(struct event *e, struct table *table, const struct tab
 void table_choose_name(struct debezium *d, struct event *e, struct table *table)
 {
 	const char *pattern = d->options->table_name_pattern ? d->options->table_name_pattern : "{table}";
-	unsigned changes;
-	struct span name = table_destination(pattern, table->arena, table->db, table->schema_name, table->name, &changes);
+	unsigned changes = 0;
+	struct span name = d->mapping ? table->name
+	                              : table_destination(pattern, table->arena, table->db, table->schema_name, table->name,
+	                                                  &changes);
 	const struct table *other = table_in_the_way(d, table, name);
 	bool was_collided = table->is_collided;
 

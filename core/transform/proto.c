@@ -112,3 +112,18 @@ struct span record_proto(struct event *e, const struct record *record, const str
 	arena_shrink(e->batch->arena, start, room, (size_t)(at - start));
 	return span_make(start, (size_t)(at - start));
 }
+
+struct span row_proto(struct event *e, const struct row *row)
+{
+	size_t room = row_room(row);
+	char *start = arena_bytes(e->batch->arena, room), *at = start;
+
+	for (size_t i = 0; i < row->shape->count; i++) {
+		int32_t column = row->shape->members[i].column;
+
+		if (column >= 0)
+			at = cell_write(at, &row->cells[i], &row->table->columns[column].type, (uint32_t)column + 1);
+	}
+	arena_shrink(e->batch->arena, start, room, (size_t)(at - start));
+	return span_make(start, (size_t)(at - start));
+}

@@ -22,7 +22,7 @@ static enum operation event_operation(const struct event *e)
 	}
 }
 
-static struct record *record_add(struct event *e, enum operation operation, uint8_t ordinal, const struct row_key *key)
+struct record *record_add(struct event *e, enum operation operation, uint8_t ordinal, const struct row_key *key)
 {
 	struct record *record = batch_add_record(e->batch, e->message);
 	struct position position = e->position;
@@ -42,7 +42,7 @@ static struct record *record_add(struct event *e, enum operation operation, uint
 }
 
 /* Where nothing can enter the table, its records wait as they are. */
-static void record_park(struct debezium *d, struct event *e)
+void record_park(struct debezium *d, struct event *e)
 {
 	struct refusal *why = arena_zalloc(e->batch->arena, sizeof(*why));
 
@@ -67,7 +67,7 @@ static void note_late(struct event *e)
 		               SPAN_ARG(table->renamed_to));
 }
 
-static void note_position(struct event *e)
+void note_position(struct event *e)
 {
 	if (e->position_kind == POSITION_BY_TIME)
 		table_note(e, NOTE_ORDER_BY_TIME, "order_by_time",
@@ -89,7 +89,7 @@ static void note_position(struct event *e)
 	}
 }
 
-static int64_t event_timestamp(struct event *e)
+int64_t event_timestamp(struct event *e)
 {
 	uint64_t ms;
 	int64_t us;
@@ -134,7 +134,7 @@ static void key_of_content(struct event *e, const struct row *row, struct row_ke
 }
 
 /* fullRecord, where somebody needs it: the sink, or a row that may be too large. */
-static struct span row_text(struct debezium *d, struct event *e, const struct row *row)
+struct span row_full_text(struct debezium *d, struct event *e, const struct row *row)
 {
 	size_t most = row->text_bytes * 6 + row->shape->names_room + row->shape->count * CELL_JSON_ROOM;
 
@@ -143,7 +143,7 @@ static struct span row_text(struct debezium *d, struct event *e, const struct ro
 	return row_json(e, row);
 }
 
-static bool row_is_too_large(struct event *e, struct span json)
+bool row_is_too_large(struct event *e, struct span json)
 {
 	if (json.len <= ROW_BYTES_MAX)
 		return false;
@@ -231,7 +231,7 @@ static bool write_mapped(struct debezium *d, struct event *e, struct row *row, u
 	}
 	if (row->has_unavailable)
 		table_note(e, NOTE_PLACEHOLDERS, "placeholders", "unchanged large values are kept from earlier events");
-	struct span json = row_text(d, e, row);
+	struct span json = row_full_text(d, e, row);
 
 	if (row_is_too_large(e, json))
 		return false;

@@ -48,6 +48,8 @@ const struct source_field *block_field(const struct event *e, struct span name)
 /* A name that the owner's file lists is a column, even if it looks like a field of the SMT. */
 static bool is_skipped(const struct event *e, struct span name)
 {
+	if (e->skips_metadata && mapped_is_metadata(name))
+		return true;
 	return e->is_flattened && is_smt_field(name) && column_find(e->table, name) < 0;
 }
 
@@ -129,6 +131,21 @@ static bool member_is_second(struct event *e, uint32_t token, const struct shape
 	return true;
 }
 
+/* A JSON row may have a name twice: the last value counts, as in the original. */
+static bool member_takes_over(struct event *e, uint32_t object, uint32_t token, struct shape *shape, size_t i)
+{
+	struct span name = json_text(e->doc, token, e->batch->arena);
+	uint32_t at = object + 1;
+
+	for (size_t k = 0; k < i; k++, at = e->doc->tokens[at + 1].next) {
+		if (shape->members[k].column != shape->members[i].column || !span_equal(json_text(e->doc, at, e->batch->arena), name))
+			continue;
+		shape->members[k].column = MEMBER_SKIPPED;
+		return true;
+	}
+	return false;
+}
+
 static bool shape_fill(struct debezium *d, struct event *e, uint32_t object, struct shape *shape, bool is_first)
 {
 	uint32_t end = e->doc->tokens[object].next;
@@ -142,6 +159,8 @@ static bool shape_fill(struct debezium *d, struct event *e, uint32_t object, str
 		if (!member_resolve(d, e, at, is_first, member))
 			return false;
 		if (member->column < 0)
+			continue;
+		if (seen[member->column] && e->is_mapped && member_takes_over(e, object, at, shape, i))
 			continue;
 		if (seen[member->column] && member_is_second(e, at, shape, i))
 			return false;

@@ -243,6 +243,8 @@ static void table_meet(struct debezium *d, struct event *e, struct table *table,
 	table->schema_name = arena_copy(table->arena, place->schema);
 	table->name = arena_copy(table->arena, place->table);
 	table->rule = source_schema_table(d->rules, table->schema.source, table->name);
+	if (d->mapping)
+		table->schema.dataset = table->db;
 	if (!table->schema.version || table->is_collided)
 		table_choose_name(d, e, table);
 	columns_of_rule(d, e);
@@ -288,6 +290,28 @@ struct table *table_named(struct debezium *d, struct event *e, struct span db, s
 	if (!table_lookup(d, source) && !table_make(d, e, &place, source))
 		return NULL;
 	return table_known(d, e, db, name);
+}
+
+bool table_mapped(struct debezium *d, struct event *e, struct span dataset, struct span name)
+{
+	struct table *table = d->last_table;
+	struct place_name place = { dataset, NOTHING, name };
+
+	if (!table || !span_equal(table->name, name) || !span_equal(table->db, dataset)) {
+		struct span source = source_name(e->batch->arena, dataset, NOTHING, name);
+
+		table = table_lookup(d, source);
+		if (!table && !table_make(d, e, &place, source))
+			return false;
+		if (!table)
+			table = e->table;
+		if (!table->is_met)
+			table_meet(d, e, table, &place);
+		d->last_table = table;
+	}
+	e->table = table;
+	e->message->table = table->number;
+	return true;
 }
 
 static bool place_read(struct event *e, struct place_name *out)

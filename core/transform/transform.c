@@ -8,6 +8,8 @@ static const struct {
 } transforms[] = {
 	{ TEMPLATE_CDC, FORMAT_AUTO, &transform_debezium },
 	{ TEMPLATE_CDC, FORMAT_DEBEZIUM_JSON, &transform_debezium },
+	{ TEMPLATE_PUBSUB_CDC, FORMAT_AUTO, &transform_mapped },
+	{ TEMPLATE_PUBSUB_CDC, FORMAT_JSON, &transform_mapped },
 };
 
 const struct transform_ops *transform_choose(const struct job_options *options, struct error *err)
@@ -17,7 +19,7 @@ const struct transform_ops *transform_choose(const struct job_options *options, 
 			return transforms[i].ops;
 	}
 	fail(err, ERROR_CONFIG, "not_available_yet",
-	     "this version reads Debezium JSON in jobs of template Cdc_To_BigQuery_Template only (messageFormat auto or "
-	     "debezium-json)");
+	     "this version reads Debezium JSON in jobs of template Cdc_To_BigQuery_Template (messageFormat auto or "
+	     "debezium-json), and JSON rows in jobs of template PubSub_CDC_to_BigQuery (auto or json)");
 	return NULL;
 }

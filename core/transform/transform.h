@@ -35,6 +35,9 @@ struct transform_ops {
 };
 
 extern const struct transform_ops transform_debezium;
+/* PubSub_CDC_to_BigQuery: the message is the row. Its records are INSERTs of tables whose schema names the dataset; with
+ * wants_proto record->proto is the row alone, column i as field i + 1. */
+extern const struct transform_ops transform_mapped;
 
 const struct transform_ops *transform_choose(const struct job_options *, struct error *);
 

@@ -11,7 +11,7 @@ static bool refuse_value(struct event *e, int column, const char *code, const st
 	const struct column *c = &e->table->columns[column];
 	struct text *path = text_new(NAME_BYTES_MAX * 2 + 64);
 
-	text_add(path, e->is_flattened ? "" : e->op == 'd' ? "before." : "after.");
+	text_add(path, e->is_flattened || e->is_mapped ? "" : e->op == 'd' ? "before." : "after.");
 	text_add_span(path, c->source_name);
 	text_add_span(path, fault->path);
 	struct text *type = text_new(4096);
@@ -144,7 +144,7 @@ static bool is_text_as_wished(const struct event *e, int column, const struct js
 	       json_is(doc, token, JSON_STRING);
 }
 
-static bool value_convert(struct debezium *d, struct event *e, int column, const struct source_type *from,
+bool value_convert(struct debezium *d, struct event *e, int column, const struct source_type *from,
                           const struct json_doc *doc, uint32_t token, struct cell *out)
 {
 	struct column *c = &e->table->columns[column];
@@ -247,7 +247,7 @@ static bool value_is_settled(const struct column *c, const struct bq_type *seen)
 }
 
 /* Nothing tells how the value is written but itself; and the column, where the owner chose its type. */
-static bool value_inferred(struct debezium *d, struct event *e, int column, const struct json_doc *doc, uint32_t token,
+bool value_inferred(struct debezium *d, struct event *e, int column, const struct json_doc *doc, uint32_t token,
                            struct cell *out)
 {
 	const struct source_type *plain = plain_type(d, &e->table->columns[column], doc, token, e->batch->arena);
@@ -282,6 +282,8 @@ bool cell_read(struct debezium *d, struct event *e, int column, const struct sou
 		*out = (struct cell){ .kind = CELL_NULL };
 		return true;
 	}
+	if (d->mapping)
+		return mapped_cell(d, e, column, doc, token, out);
 	if (from && from == e->table->more[column].from && !e->table->more[column].is_encoded &&
 	    is_text_decimal(d, &e->table->columns[column], doc, token))
 		from = &d->string;

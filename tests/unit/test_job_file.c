@@ -129,7 +129,7 @@ static void names_that_are_nearly_right_are_recognised(void **state)
 	expect_lines(HEAD SETS FEED ",\n  \"updateFrequencySec\": 5}}",
 	             "job.json:4:3: updateFrequencySec: there is no parameter of this name; did you mean 'updateFrequencySecs'");
 	expect_lines(HEAD SETS FEED ",\n\"replicationMode\": \"upsret\"}}",
-	             "job.json:4:20: replicationMode: 'upsret' is not allowed, one of merge, changelog, upsert is; did you "
+	             "job.json:4:20: replicationMode: 'upsret' is not allowed, one of merge, changelog, upsert, append is; did you "
 	             "mean 'upsert'");
 	expect_lines("{\"name\":\"t\",\"template\":\"Cdc_To_BigQuery\",\"parameters\":{}}",
 	             "job.json:1:24: template: 'Cdc_To_BigQuery' is no template, one of PubSub_CDC_to_BigQuery, "

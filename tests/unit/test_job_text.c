@@ -151,8 +151,12 @@ static void what_the_engine_cannot_do_is_named_at_start(void **state)
 	             "warehouse=bigquery, inputSubscriptions");
 	expect_start(HEAD SETS FEED ", \"messageFormat\": \"json\", \"numWorkers\": 3}}", ERROR_CONFIG, "not_available_yet",
 	             "this weir cannot do messageFormat=json, numWorkers yet");
-	expect_start("{\"name\":\"t\",\"template\":\"PubSub_CDC_to_BigQuery\",\"parameters\":{" FEED "}}", ERROR_CONFIG,
-	             "not_available_yet", "template=PubSub_CDC_to_BigQuery");
+	expect_start("{\"name\":\"t\",\"template\":\"Bigtable_Change_Streams_to_BigQuery\",\"parameters\":{" FEED
+	             ",\"bigQueryDataset\":\"d\"}}", ERROR_CONFIG,
+	             "not_available_yet", "template=Bigtable_Change_Streams_to_BigQuery");
+	expect_start("{\"name\":\"t\",\"template\":\"PubSub_CDC_to_BigQuery\",\"parameters\":{" FEED
+	             ",\"pythonTextTransformGcsPath\":\"a.py\",\"pythonTextTransformFunctionName\":\"f\"}}", ERROR_CONFIG,
+	             "not_available_yet", "pythonTextTransformFunctionName, pythonTextTransformGcsPath");
 	/* A default that is written out asks for nothing. */
 	expect_start(HEAD SETS "\"warehouse\": \"local\", \"inputFile\": \"-\", \"useSingleTopic\": \"false\"}}", ERROR_NONE, "", "");
 }

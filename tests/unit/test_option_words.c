@@ -115,7 +115,13 @@ static void the_launch_checks_of_the_pubsub_template_hold(void **state)
 	             "exclusive_parameters");
 	expect_codes(PUBSUB, "\"inputSubscription\":\"s\"", "bad_parameter");
 	expect_codes(PUBSUB, "\"inputFile\":\"f\",\"deadLetterQueueDirectory\":\"gs://b/d\",\"outputDeadletterTable\":\"p:d.t\"",
-	             "exclusive_parameters");
+	             ""); /* the original refuses both together; here both are written */
+	expect_codes(PUBSUB, "\"inputFile\":\"f\",\"replicationMode\":\"upsert\"", "missing_parameter");
+	expect_codes(PUBSUB, "\"inputFile\":\"f\",\"replicationMode\":\"merge\"", "bad_parameter");
+	expect_codes(CDC, "\"inputFile\":\"f\",\"replicationMode\":\"append\"", "bad_parameter");
+	expect_codes(PUBSUB, "\"inputFile\":\"f\",\"outputTableNameTemplate\":\"${a}\"", "never_a_name");
+	expect_codes(PUBSUB, "\"inputFile\":\"f\",\"outputTableNameTemplate\":\"t_{a:-x.y}\"", "");
+	expect_codes(PUBSUB, "\"inputFile\":\"f\",\"outputDatasetTemplate\":\"a.{b}\"", "never_a_name");
 	expect_codes(PUBSUB, "\"inputFile\":\"f\",\"useStorageWriteApiAtLeastOnce\":true", "missing_parameter");
 	expect_codes(PUBSUB, "\"inputFile\":\"f\",\"useStorageWriteApi\":\"true\"", "missing_parameter");
 	expect_codes(PUBSUB, "\"inputFile\":\"f\",\"useStorageWriteApi\":true,\"storageWriteApiTriggeringFrequencySec\":5", "");

@@ -1,0 +1,407 @@
+/*
+ * The transform of PubSub_CDC_to_BigQuery: a message is a JSON object and that
+ * object is the row. Templates name dataset and table by the row's own texts; what
+ * cannot be placed is a dead letter with the reason, never a batch that waits.
+ */
+#include "transform/mapped_private.h"
+
+#include "base/hash.h"
+#include "transform/name_template.h"
+
+#include <stdlib.h>
+
+/*
+ * Open and close
+ */
+
+static void mapped_close(struct transform *transform)
+{
+	struct debezium *d = (struct debezium *)transform;
+	struct mapping *mapping = d ? d->mapping : NULL;
+
+	debezium_free(d);
+	if (!mapping)
+		return;
+	schema_file_free(mapping->file);
+	free(mapping);
+}
+
+/* Datasets of earlier runs count too. */
+static bool dataset_is_known(struct debezium *d, struct span dataset)
+{
+	struct mapping *m = d->mapping;
+
+	for (size_t i = 0; i < m->dataset_count; i++) {
+		if (span_equal(m->datasets[i], dataset))
+			return true;
+	}
+	if (m->dataset_count == DATASETS_MAX)
+		return false;
+	m->datasets[m->dataset_count++] = arena_copy(d->arena, dataset);
+	return true;
+}
+
+static struct transform *mapped_open(const struct transform_setup *setup, struct error *err)
+{
+	const struct job_options *options = setup->options;
+	struct mapping *mapping = memory_zalloc(sizeof(*mapping));
+	struct debezium *d = NULL;
+
+	mapping->options = options;
+	if (options->schema_file && options->auto_map_tables)
+		mapping->file = schema_file_open(options->schema_file, options->schema_file_reading, err);
+	if (!options->schema_file || !options->auto_map_tables || mapping->file)
+		d = debezium_new(setup, &transform_mapped, mapping, err);
+	if (!d) {
+		schema_file_free(mapping->file);
+		free(mapping);
+		return NULL;
+	}
+	for (size_t i = 0; i < setup->table_count; i++) {
+		if (setup->tables[i]->dataset.len)
+			dataset_is_known(d, setup->tables[i]->dataset);
+	}
+	return &d->base;
+}
+
+/*
+ * Reading
+ */
+
+/* What the original passes over in silence is said. */
+static void note_rest(struct event *e)
+{
+	batch_add_note(e->batch, TABLE_NONE, NOTHING, "text_behind_object", 1,
+	               "text behind a message's object was not looked at, as in the original");
+}
+
+/* A block without children would leave its columns without a value. */
+static bool borrow_whole(struct debezium *d, struct event *e)
+{
+	const struct json_doc *doc = e->message->json;
+
+	if (!doc || (doc->count > 3 && json_is(doc, 0, JSON_OBJECT) && json_is(doc, 2, JSON_OBJECT) && doc->tokens[2].next == 3))
+		return false;
+	return event_borrow(d, e);
+}
+
+static bool parse(struct debezium *d, struct event *e)
+{
+	struct span body = e->message->body;
+	size_t at = 0;
+
+	if (borrow_whole(d, e))
+		return true;
+	enum json_fault fault = json_parse(&d->doc, body, &at);
+
+	if (fault == JSON_TRAILING) {
+		fault = json_parse(&d->doc, span_make(body.at, at), &at);
+		if (fault == JSON_FINE && json_is(&d->doc, 0, JSON_OBJECT))
+			note_rest(e);
+	}
+	if (fault != JSON_FINE)
+		return refuse_text(e, fault, at);
+	e->doc = &d->doc;
+	return true;
+}
+
+static bool is_object(struct event *e)
+{
+	if (json_is(e->doc, 0, JSON_OBJECT))
+		return true;
+	if (json_is(e->doc, 0, JSON_NULL))
+		return REFUSE(e, "null_root", NOTHING, NOTHING, "the body is null, a JSON object is meant");
+	return REFUSE(e, "unexpected_root", NOTHING, NOTHING, "the body is %s, a JSON object is meant",
+	              json_is(e->doc, 0, JSON_ARRAY) ? "a list" : "a single value");
+}
+
+/*
+ * Destination
+ */
+
+struct places {
+	struct debezium *d;
+	struct event *e;
+};
+
+static bool attribute_find(const struct message *message, struct span name, struct span *out)
+{
+	for (size_t i = 0; i < message->attr_count; i++) {
+		if (span_equal(message->attrs[i].name, name)) {
+			*out = message->attrs[i].value;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool given(struct span text, struct span *out)
+{
+	*out = text;
+	return text.len > 0;
+}
+
+/* *out_is_meant: the name is one of the message's own, whether it has it or not. */
+static bool metadata_find(const struct message *message, struct span name, struct span *out, bool *out_is_meant)
+{
+	static const char attributes[] = "_attributes.";
+
+	*out_is_meant = true;
+	if (name.len >= sizeof(attributes) - 1 && memcmp(name.at, attributes, sizeof(attributes) - 1) == 0)
+		return attribute_find(message, span_make(name.at + sizeof(attributes) - 1, name.len - (sizeof(attributes) - 1)), out);
+	if (span_is(name, "_message_id"))
+		return given(message->id, out);
+	if (span_is(name, "_publish_time"))
+		return given(message->publish, out);
+	if (span_is(name, "_ordering_key"))
+		return given(message->key, out);
+	*out_is_meant = false;
+	return false;
+}
+
+/* Only members of the top level whose value is text. Of a name that stands twice the last counts. */
+static bool place_find(void *context, struct span name, struct span *out)
+{
+	struct places *p = context;
+	const struct json_doc *doc = p->e->doc;
+	uint32_t end = doc->tokens[0].next, found = 0;
+	bool is_meant = false;
+
+	if (p->d->options->message_metadata && (metadata_find(p->e->message, name, out, &is_meant) || is_meant))
+		return is_meant && out->at;
+	for (uint32_t at = 1; at < end; at = doc->tokens[at + 1].next) {
+		bool is_plain = !(doc->tokens[at].flags & JSON_HAS_ESCAPES);
+
+		if (span_equal(is_plain ? json_raw(doc, at) : json_text(doc, at, p->e->batch->arena), name))
+			found = at + 1;
+	}
+	if (!found || !json_is(doc, found, JSON_STRING))
+		return false;
+	*out = json_text(doc, found, p->e->batch->arena);
+	return true;
+}
+
+static bool fill(struct debezium *d, struct event *e, const char *option, const char *template, struct span *out,
+                 struct span *out_missing)
+{
+	struct places places = { d, e };
+	struct name_values values = { place_find, &places };
+
+	switch (name_template_fill(span_of(template), &values, e->batch->arena, out, out_missing)) {
+	case TEMPLATE_LOOP:
+		return REFUSE_MAP(e, "template_loop", NOTHING, NOTHING, "%s: a value leads back to itself", option);
+	case TEMPLATE_TOO_LONG:
+		return REFUSE_MAP(e, "template_loop", NOTHING, NOTHING, "%s: values in values make a name of more than %d bytes",
+		                  option, NAME_FILLED_MAX);
+	case TEMPLATE_FINE:
+		break;
+	}
+	return true;
+}
+
+/* "orders$20240101": a partition of the table. */
+static bool has_partition(struct span name, struct span *out_table)
+{
+	const char *sign = name.len ? memchr(name.at, '$', name.len) : NULL;
+	size_t digits = 0;
+
+	if (!sign)
+		return false;
+	*out_table = span_make(name.at, (size_t)(sign - name.at));
+	for (const char *at = sign + 1; at < name.at + name.len; at++, digits++) {
+		if (*at < '0' || *at > '9')
+			return false;
+	}
+	return digits == 4 || digits == 6 || digits == 8 || digits == 10;
+}
+
+static bool name_takes(enum name_kind kind, struct span name)
+{
+	struct span table;
+
+	if (kind == NAME_TABLE && has_partition(name, &table))
+		name = table;
+	return name.len && name_is_allowed(kind, name);
+}
+
+static bool check(struct event *e, enum name_kind kind, const char *option, struct span name, struct span missing)
+{
+	if (name_takes(kind, name))
+		return true;
+	if (missing.at)
+		return REFUSE_MAP(e, "template_unfilled", NOTHING, missing,
+		                  "%s: the message has no text for {%.*s}, and the name would be '%.*s'", option, SPAN_ARG(missing),
+		                  SPAN_ARG(name));
+	if (!name.len)
+		return REFUSE_MAP(e, "template_unfilled", NOTHING, NOTHING, "%s: the name that the message gives is empty", option);
+	return REFUSE_MAP(e, "bad_destination", NOTHING, NOTHING, "%s: no %s may have the name '%.*s'", option,
+	                  kind == NAME_DATASET ? "dataset" : "table", SPAN_ARG(name));
+}
+
+/* Without autoMapTables, as in the original. */
+static struct span without_sign(struct event *e, struct span name)
+{
+	char *copy = arena_string(e->batch->arena, name);
+
+	for (char *at = copy; (at = strchr(at, '$'));)
+		*at = '_';
+	return span_make(copy, name.len);
+}
+
+static bool find_table(struct debezium *d, struct event *e)
+{
+	const struct job_options *options = d->options;
+	struct span dataset, table, missing_dataset = NOTHING, missing_table = NOTHING;
+
+	if (!fill(d, e, "outputDatasetTemplate", options->output_dataset_template, &dataset, &missing_dataset) ||
+	    !fill(d, e, "outputTableNameTemplate", options->output_table_template, &table, &missing_table))
+		return false;
+	if (!options->auto_map_tables)
+		table = without_sign(e, table);
+	if (!check(e, NAME_DATASET, "outputDatasetTemplate", dataset, missing_dataset) ||
+	    !check(e, NAME_TABLE, "outputTableNameTemplate", table, missing_table))
+		return false;
+	if (!dataset_is_known(d, dataset))
+		return REFUSE_MAP(e, "too_many_datasets", NOTHING, NOTHING,
+		                  "dataset %.*s would be one more than the %d that a job may write to", SPAN_ARG(dataset),
+		                  DATASETS_MAX);
+	return table_mapped(d, e, dataset, table);
+}
+
+/*
+ * Writing
+ */
+
+/* The message's own id tells a redelivery. Where it has none its line does; see mapped_finish. */
+static void locate(struct debezium *d, struct event *e)
+{
+	event_place_without_log(e);
+	if (e->position_kind == POSITION_BY_LINE && e->message->id.len &&
+	    d->options->replication_mode == REPLICATION_APPEND) {
+		e->position.a = 0;
+		e->position.c = arrival_number(e->message);
+	}
+	e->is_located = true;
+	e->timestamp_ms = event_timestamp(e);
+	if (d->options->replication_mode == REPLICATION_UPSERT)
+		note_position(e);
+}
+
+static bool has_required(struct event *e, const struct row *row)
+{
+	const struct table *table = e->table;
+	size_t found = 0;
+
+	for (size_t i = 0; i < row->shape->count; i++) {
+		int32_t column = row->shape->members[i].column;
+
+		found += column >= 0 && table->more[column].is_required && row->cells[i].kind != CELL_NULL;
+	}
+	if (found == table->required_count)
+		return true;
+	for (size_t c = 0; c < table->schema.count; c++) {
+		bool is_there = false;
+
+		for (size_t i = 0; i < row->shape->count; i++)
+			is_there |= row->shape->members[i].column == (int32_t)c && row->cells[i].kind != CELL_NULL;
+		if (table->more[c].is_required && !is_there)
+			return REFUSE_MAP(e, "missing_required", table->columns[c].name, table->columns[c].source_name,
+			                  "column %.*s is REQUIRED by the schema file, and the row has no value for it",
+			                  SPAN_ARG(table->columns[c].name));
+	}
+	return true;
+}
+
+static bool write_row(struct debezium *d, struct event *e)
+{
+	bool is_upsert = d->options->replication_mode == REPLICATION_UPSERT;
+	struct row_key key = { .key = NOTHING };
+	struct record *record;
+	struct row row;
+	struct span json;
+
+	if (!row_shape(d, e, 0, &d->rooms[0], &row) || (is_upsert && !key_decide(d, e, true)) || !row_convert(d, e, &row))
+		return false;
+	if (e->table->required_count && !has_required(e, &row))
+		return false;
+	if (is_upsert) {
+		row_spell_key(e, &row);
+		if (e->table->schema.key_count && !key_of_row(d, e, &row, &key))
+			return false;
+	}
+	json = row_full_text(d, e, &row);
+	if (row_is_too_large(e, json))
+		return false;
+	table_flush(d, e);
+	record = record_add(e, OP_INSERT, 0, is_upsert ? &key : NULL);
+	if (d->wants_json)
+		record->full_record = json;
+	if (d->wants_proto)
+		record->proto = row_proto(e, &row);
+	return true;
+}
+
+static bool apply(struct debezium *d, struct event *e)
+{
+	if (!parse(d, e) || !is_object(e) || !find_table(d, e))
+		return false;
+	locate(d, e);
+	if (e->table->is_collided) {
+		record_park(d, e);
+		return true;
+	}
+	return write_row(d, e);
+}
+
+static void mapped_apply(struct transform *transform, struct batch *batch, struct message *message)
+{
+	struct debezium *d = (struct debezium *)transform;
+	struct event e;
+
+	if (message->fate != MESSAGE_OPEN)
+		return;
+	event_start(&e, batch, message);
+	e.is_mapped = true;
+	e.op = 'c';
+	e.skips_metadata = !d->options->dead_letter_metadata;
+	if (message->big)
+		REFUSE(&e, "record_too_large", NOTHING, NOTHING, "the body is longer than a record may be");
+	else if (message->body_is_null)
+		REFUSE(&e, "null_root", NOTHING, NOTHING, "the body is null, a JSON object is meant");
+	else if (body_is_blank(message->body))
+		REFUSE(&e, "empty_message", NOTHING, NOTHING, "the message has no body");
+	else
+		apply(d, &e);
+	table_flush(d, &e);
+	event_keep_place(&e);
+}
+
+/* Lines count in each feed anew: with whose line it is, and what stands in it, they tell rows apart for ever. Only now the
+ * batch knows its feed. */
+static void mapped_finish(struct transform *transform, struct batch *batch)
+{
+	uint64_t feed = hash_bytes(batch->end.identity);
+
+	(void)transform;
+	for (size_t i = 0; i < batch->record_count; i++) {
+		struct record *record = &batch->records[i];
+		const struct message *message = &batch->messages[record->message];
+		struct position position;
+		int64_t us;
+
+		if (message->id.len || (message->publish.len && publish_parse(message->publish, &us) && us >= 0))
+			continue;
+		position_unpack(record->position, &position);
+		position.c = feed ^ hash_bytes(message->body);
+		position_pack(&position, record->position);
+	}
+}
+
+const struct transform_ops transform_mapped = {
+	.name = "json",
+	.help = "JSON objects that are rows, in the table that templates name.",
+	.open = mapped_open,
+	.apply = mapped_apply,
+	.finish = mapped_finish,
+	.close = mapped_close,
+};

@@ -1,0 +1,44 @@
+/*
+ * What the rooms of the JSON transform (PubSub_CDC_to_BigQuery) share. It stands on
+ * the tables, columns, shapes and rows of the Debezium transform: mapped.c finds
+ * the destination, mapped_columns.c chooses types, mapped_values.c cleans values.
+ */
+#ifndef WEIR_TRANSFORM_MAPPED_PRIVATE_H
+#define WEIR_TRANSFORM_MAPPED_PRIVATE_H
+
+#include "transform/debezium_private.h"
+
+#define DATASETS_MAX 20
+
+/* schema_file.c */
+struct file_column {
+	struct span name;
+	struct bq_type type;
+	bool is_required;
+};
+
+struct schema_file;
+/* NULL with err: `bad_schema_file`, or that it cannot be read. */
+struct schema_file *schema_file_open(const char *path, enum schema_file_reading reading, struct error *err);
+void schema_file_free(struct schema_file *file);
+/* What it says of a column; NULL: nothing. */
+const struct file_column *schema_file_column(const struct schema_file *file, struct span name, bool is_original);
+
+struct mapping {
+	const struct job_options *options;
+	struct schema_file *file;                /* or NULL */
+	struct span datasets[DATASETS_MAX];      /* that tables of the job are in */
+	size_t dataset_count;
+};
+
+/* mapped_clean.c: what the original makes of a value, without or with its faults; pure functions of text. */
+/* Of a DATE: the text without a midnight behind it. */
+struct span clean_date(struct span text, bool is_original, struct arena *arena);
+/* Of a DATETIME: without one Z at its end. */
+struct span clean_datetime(struct span text);
+/* Of STRING: an object or list as compact JSON, members that are null left out, <>&'= escaped. */
+struct span clean_nested(const struct json_doc *doc, uint32_t token, bool is_original, struct arena *arena);
+/* A number as the original's language writes its doubles; whole numbers as they are. */
+struct span clean_number(struct span text, struct arena *arena);
+
+#endif
