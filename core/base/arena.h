@@ -46,6 +46,8 @@ void memory_when_exhausted(void (*act)(void));
 /* Zeros, for structs of a hundred bytes and more in hot loops: compilers clear a size that they know by a slow string
  * instruction, so this is out of line. */
 void memory_clear(void *at, size_t size);
+/* What was freed stays with the allocator, in pieces; only when told does it go back to the system. A few ms. */
+void memory_give_back(void);
 char *memory_string(const char *text);           /* NULL stays NULL */
 char *memory_string_of(struct span text);
 

@@ -5,6 +5,7 @@
  */
 #include "base/arena.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -44,6 +45,13 @@ void *memory_zalloc(size_t size)
 void *memory_grow(void *old, size_t size)
 {
 	return memory_check(realloc(old, size ? size : 1));
+}
+
+void memory_give_back(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
 }
 
 void memory_clear(void *at, size_t size)

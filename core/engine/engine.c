@@ -1,6 +1,7 @@
 /* The control thread: lock, socket, signals, poll loop. */
 #include "engine/engine.h"
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -21,6 +22,8 @@
 #define LOOP_WAIT_MS 500
 #define HOME_CHECK_MS 1000
 #define TICK_MS 1000
+#define GIVE_BACK_AFTER_MS 2000   /* so long after the last call: a burst of them is over */
+#define GIVE_BACK_AGAIN_MS 10000
 
 static bool take_lock(struct engine *engine, struct error *err)
 {
@@ -198,6 +201,18 @@ static int wait_ms(struct engine *engine)
 	return left_ms < 0 ? 0 : left_ms < LOOP_WAIT_MS ? (int)left_ms : LOOP_WAIT_MS;
 }
 
+/* A call's thread leaves what it has freed with the allocator: after many calls that is more than a hundred jobs at rest
+ * have. A console that asks every second is no burst; it needs that memory again. */
+static void give_back(struct engine *engine, int64_t now_ms)
+{
+	if (!engine->call_ended_ms || now_ms - engine->call_ended_ms < GIVE_BACK_AFTER_MS ||
+	    now_ms - engine->gave_back_ms < GIVE_BACK_AGAIN_MS)
+		return;
+	engine->call_ended_ms = 0;
+	engine->gave_back_ms = now_ms;
+	memory_give_back();
+}
+
 static void tick(struct engine *engine, int64_t now_ms)
 {
 	if (now_ms - engine->ticked_ms < TICK_MS)
@@ -209,6 +224,7 @@ static void tick(struct engine *engine, int64_t now_ms)
 	if (events_want_states(engine))
 		shown_want(engine);
 	events_tick(engine, now_ms);
+	give_back(engine, now_ms);
 }
 
 static void poll_once(struct engine *engine)

@@ -117,6 +117,8 @@ struct engine {
 	bool ends_when_idle;
 	atomic_bool is_stopping;    /* drain everything, then end */
 	int64_t idle_since_ms;
+	int64_t call_ended_ms;  /* the last one; 0: what calls have freed was given back since */
+	int64_t gave_back_ms;
 	int64_t checked_home_ms;
 };
 

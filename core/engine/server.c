@@ -119,6 +119,7 @@ static void sweep_session(struct session *session, int64_t now_ms)
 {
 	if (session->call && atomic_load(&session->call_has_ended)) {
 		session_join_call(session);
+		session->engine->call_ended_ms = now_ms;
 		session_take_lines(session);
 	}
 	if (!session->has_greeted && now_ms > session->hello_until_ms)

@@ -5,12 +5,12 @@
  * itself from time to time, often where the file system may not tell: each job its own, so that one that hangs holds up
  * nobody else.
  */
+#include "base/arena.h"
 #include "base/clock.h"
 #include "runner/runner_private.h"
 
 #include <limits.h>
 #include <linux/magic.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <sys/inotify.h>
 #include <sys/vfs.h>
@@ -221,7 +221,7 @@ static void get_up(struct sleeper *sleeper)
 	pthread_cond_destroy(&sleeper->bell);
 }
 
-/* What a job has freed stays with the allocator, in pieces; only when told does it go back to the system. */
+/* What jobs have freed goes back to the system, once for all that lie down together. */
 static void trim(void)
 {
 	int64_t now_ms = clock_mono_ms();
@@ -234,10 +234,8 @@ static void trim(void)
 		dormitory.trimmed_ms = now_ms;
 	}
 	pthread_mutex_unlock(&dormitory.lock);
-#ifdef __GLIBC__
 	if (is_ours)
-		malloc_trim(0);
-#endif
+		memory_give_back();
 }
 
 /* A ring that came while we looked is not lost: it is remembered until here. */
@@ -270,6 +268,8 @@ void run_rest(const struct run_setup *setup, struct source *source)
 	struct sleeper sleeper = { .setup = setup, .source = source };
 
 	progress_rest(setup->progress);
+	if (source->ops->rest)
+		source->ops->rest(source);
 	lie_down(&sleeper);
 	while (!has_reason_to_wake(&sleeper)) {
 		sleep_until_rung(&sleeper);

@@ -76,7 +76,7 @@ struct feed {
 	uint64_t offset, line; /* behind the last pulled line; lines pulled */
 	size_t tried;         /* length of the unfinished last line when it was last tried as JSON */
 	char identity[FEED_IDENTITY_BYTES];
-	struct envelope_reader *envelope;
+	struct envelope_reader *envelope; /* NULL: to be made by the next pull */
 	struct big_line *big;
 	uint64_t big_bytes;   /* of the feed that went into `big` */
 	bool big_has_cr;      /* a CR is held back: part of the line, or of its end? */

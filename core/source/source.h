@@ -57,6 +57,8 @@ struct source_ops {
 	bool (*has_news)(struct source *);
 	/* The file whose changes are worth that look, lent; NULL: this one cannot be left alone. */
 	const char *(*watched)(struct source *);
+	/* May be NULL: it is left alone now, and gives back what it can make again at the next pull. */
+	void (*rest)(struct source *);
 };
 
 extern const struct source_ops source_feed;

@@ -410,7 +410,7 @@ def test_without_memory_the_engine_begins_again():
         give_back = limit(home, resource.RLIMIT_AS, most)
         with open(home.file("feed"), "a") as f:
             for i in range(FIRST, LAST):
-                f.write(weir.feed([weir.event({"id": i, "n": i, "text": "x" * (9000000 if i < FIRST + 3 else 1)}, lsn=100 + i)], weir.id_key))
+                f.write(weir.feed([weir.event({"id": i, "n": i, "text": "x" * (9000000 if i < FIRST + 8 else 1)}, lsn=100 + i)], weir.id_key))
         until(home, lambda: b"out_of_memory" in written(home), "words")
         give_back()
         finishes(home)

@@ -155,6 +155,28 @@ static void a_followed_feed_waits_for_the_rest_of_a_line(void **state)
 	assert_int_equal(pull(b, 0), PULLED_NOTHING);
 }
 
+static void a_feed_that_rested_goes_on_in_the_middle_of_a_line(void **state)
+{
+	struct bench *b = *state;
+
+	b->setup.is_followed = true;
+	feed_is(b, "{\"data\":{\"a\":1}}\n{\"data\":{\"a\"");
+	assert_true(start(b, NULL, 0));
+	b->source->ops->rest(b->source);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(pull(b, 0), PULLED_MESSAGE);
+		assert_true(span_is(last(b)->body, i ? "{\"a\":2}" : "{\"a\":1}"));
+		assert_int_equal(pull(b, 0), PULLED_NOTHING);
+		mark(b);
+		batch_reset(b->batch);
+		b->source->ops->rest(b->source);
+		b->source->ops->rest(b->source);
+		assert_int_equal(b->source->ops->has_news(b->source), false);
+		if (i == 0)
+			feed_grows(b, ":2}}\n");
+	}
+}
+
 static void a_followed_object_counts_before_its_newline(void **state)
 {
 	struct bench *b = *state;
@@ -364,6 +386,7 @@ int main(void)
 		FEED_TEST(a_last_line_that_is_whole_or_blank_needs_no_note),
 		FEED_TEST(the_newline_of_a_whole_last_line_may_come_later),
 		FEED_TEST(a_followed_feed_waits_for_the_rest_of_a_line),
+		FEED_TEST(a_feed_that_rested_goes_on_in_the_middle_of_a_line),
 		FEED_TEST(a_followed_object_counts_before_its_newline),
 		FEED_TEST(a_followed_feed_that_was_rotated_truncated_or_removed_says_so),
 		FEED_TEST(a_feed_that_is_another_one_is_refused),
