@@ -24,9 +24,13 @@ func (p ports) tables(ctx context.Context) (*bigquery.Client, error) {
 	return bigquery.NewClient(ctx, project, option.WithEndpoint(fmt.Sprintf("http://127.0.0.1:%d/bigquery/v2/", p.rest)), option.WithoutAuthentication())
 }
 
-func (p ports) writer(ctx context.Context, more ...option.ClientOption) (*managedwriter.Client, error) {
-	return managedwriter.NewClient(ctx, project, append([]option.ClientOption{option.WithEndpoint(fmt.Sprintf("127.0.0.1:%d", p.storage)),
-		option.WithoutAuthentication(), option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials()))}, more...)...)
+func (p ports) writerOptions(more ...option.ClientOption) []option.ClientOption {
+	return append([]option.ClientOption{option.WithEndpoint(fmt.Sprintf("127.0.0.1:%d", p.storage)), option.WithoutAuthentication(),
+		option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials()))}, more...)
+}
+
+func (p ports) writer(ctx context.Context) (*managedwriter.Client, error) {
+	return managedwriter.NewClient(ctx, project, p.writerOptions()...)
 }
 
 // control says something to the server's control port and reads what it answers into `into`, if that is not nil.

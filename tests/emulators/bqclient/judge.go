@@ -46,12 +46,24 @@ func (j *judge) isTrue(what string, is bool, more ...any) {
 }
 
 var scenarios = map[string]func(j *judge){
-	"tables":     judgeTables,
-	"etags":      judgeEtags,
-	"insert_all": judgeInsertAll,
-	"default":    judgeDefault,
-	"committed":  judgeCommitted,
-	"bad_rows":   judgeBadRows,
+	"tables":        judgeTables,
+	"etags":         judgeEtags,
+	"insert_all":    judgeInsertAll,
+	"default":       judgeDefault,
+	"committed":     judgeCommitted,
+	"bad_rows":      judgeBadRows,
+	"schema_change": judgeSchemaChange,
+	"remade":        judgeRemade,
+	"shared":        judgeShared,
+	"held":          judgeHeld,
+	"time":          judgeTime,
+	"types":         judgeTypes,
+	"decimals":      judgeDecimals,
+	"missing":       judgeMissing,
+	"changes":       judgeChanges,
+	"faults":        judgeFaults,
+	"quota":         judgeQuota,
+	"permissions":   judgePermissions,
 }
 
 // JudgeMain runs the scenarios that are named, or all of them.
