@@ -164,6 +164,26 @@ static void add_replica(json_t *object, const struct job *job)
 	json_object_set_new(object, "replica_since", live_time(since_us));
 }
 
+/* Of a destination that is a service: what is under way there, and how fast rows get in. */
+static void add_sink(json_t *object, const struct job *job)
+{
+	struct sink_figures *figures = progress_figures(job->progress);
+	const char *service = atomic_load(&figures->service);
+	uint64_t requests = atomic_load(&figures->requests), answers = atomic_load(&figures->answers);
+	json_t *sink;
+
+	if (!service)
+		return;
+	sink = json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I}", "service", service, "emulator", (int)atomic_load(&figures->is_emulator),
+	                 "requests", (json_int_t)requests, "answers", (json_int_t)answers, "in_flight",
+	                 (json_int_t)(requests > answers && job->is_running ? requests - answers : 0), "rows",
+	                 (json_int_t)atomic_load(&figures->rows), "bytes", (json_int_t)atomic_load(&figures->bytes));
+	json_object_set_new(sink, "answered", live_time(atomic_load(&figures->answered_us)));
+	json_object_set_new(sink, "rows_rate", rounded(job->is_running ? metrics_rate(job->metrics, METRIC_rows) : 0));
+	json_object_set_new(sink, "bytes_rate", rounded(job->is_running ? metrics_rate(job->metrics, METRIC_written_bytes) : 0));
+	json_object_set_new(object, "sink", sink);
+}
+
 json_t *live_full(const struct job *job)
 {
 	json_t *object = live_short(job);
@@ -176,6 +196,7 @@ json_t *live_full(const struct job *job)
 	json_object_set_new(object, "latency", live_latencies(job));
 	json_object_set_new(object, "activity", live_activity(job));
 	add_replica(object, job);
+	add_sink(object, job);
 	return object;
 }
 
@@ -283,5 +304,6 @@ void live_add(json_t *line, const struct job *job)
 	json_object_set_new(line, "committed", live_time(view.committed_us));
 	json_object_set_new(line, "age_ms", age_json(job, clock_utc_us()));
 	add_replica(line, job);
+	add_sink(line, job);
 	live_add_tables(json_object_get(line, "tables"), job);
 }

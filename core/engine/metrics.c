@@ -88,6 +88,16 @@ static void add_waiting(struct progress *progress, int64_t now_us, struct metric
 	}
 }
 
+static void add_sink(struct progress *progress, struct metric_values *out)
+{
+	struct sink_figures *figures = progress_figures(progress);
+	uint64_t requests = atomic_load(&figures->requests), answers = atomic_load(&figures->answers);
+
+	out->of[METRIC_sink_requests] = (double)requests;
+	out->of[METRIC_sink_in_flight] = requests > answers ? (double)(requests - answers) : 0;
+	out->of[METRIC_sink_bytes] = (double)atomic_load(&figures->bytes);
+}
+
 void metrics_of_job(struct progress *progress, int64_t now_us, struct metric_values *out)
 {
 	struct progress_view view;
@@ -104,6 +114,7 @@ void metrics_of_job(struct progress *progress, int64_t now_us, struct metric_val
 	out->of[METRIC_lag] = seconds(view.lag_us);
 	out->of[METRIC_committed_age] = view.committed_us ? seconds(now_us - view.committed_us) : 0;
 	add_waiting(progress, now_us, out);
+	add_sink(progress, out);
 }
 
 static size_t field_of(enum metric_id id, enum metric_kept least)

@@ -122,6 +122,7 @@ static bool open_sink(struct pipeline *p, const struct pipeline_setup *setup, st
 		.incarnation = dlq_incarnation(p->dlq),
 		.cache_bytes = setup->options->local_cache_bytes / 2,
 		.google = setup->google,
+		.figures = progress_figures(p->progress),
 	};
 
 	if (!ops || !witnesses_read(p->dlq, p->arena, &sink_setup, err) || !(p->sink = ops->open(&sink_setup, err)))

@@ -82,6 +82,11 @@ void progress_set_total(struct progress *progress, const struct ledger *total)
 	pthread_mutex_unlock(&progress->lock);
 }
 
+struct sink_figures *progress_figures(struct progress *progress)
+{
+	return &progress->figures;
+}
+
 void progress_taken(struct progress *progress, uint64_t messages, uint64_t bytes)
 {
 	if (!messages)

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/histogram.h"
 #include "record/batch.h"
+#include "sink/sink.h"
 
 struct progress;
 
@@ -66,6 +67,9 @@ void progress_idle(struct progress *progress);
 
 /* The job's own state. While it is `ok`, the worst of its threads' waits is shown instead. */
 void progress_set_state(struct progress *progress, enum job_state state, const char *code, const char *sentence);
+
+/* The destination's, where it is a service; the sink counts. Lent until progress_free. */
+struct sink_figures *progress_figures(struct progress *progress);
 
 /*
  * What each thread does now.

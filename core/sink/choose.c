@@ -1,6 +1,8 @@
 /* Which sink a job's options ask for. */
 #include "sink/sink.h"
 
+#include "base/clock.h"
+
 static const struct sink_ops *const sinks[] = {
 	[WAREHOUSE_LOCAL] = &sink_local,
 };
@@ -14,4 +16,11 @@ const struct sink_ops *sink_choose(const struct job_options *options, struct err
 	fail(err, ERROR_CONFIG, "not_available_yet", "job '%s': warehouse bigquery is not available yet; local is",
 	     options->name);
 	return NULL;
+}
+
+void sink_figures_answered(struct sink_figures *figures, uint64_t rows)
+{
+	atomic_fetch_add(&figures->answers, 1);
+	atomic_fetch_add(&figures->rows, rows);
+	atomic_store(&figures->answered_us, clock_utc_us());
 }

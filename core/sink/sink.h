@@ -8,6 +8,8 @@
 #include "options/options.h"
 #include "record/batch.h"
 
+#include <stdatomic.h>
+
 /* Rows between checkpoints decide the price of random upserts (spec: speed), so the log may grow. The baselines of
  * `weir bench` use the same. */
 #define LOCAL_CHECKPOINT_PAGES 50000
@@ -30,10 +32,23 @@ struct witness {
 	int64_t level;              /* commits of the job; changes that the replica has merged */
 };
 
+/* What a destination that is a service is asked, for screens: counted by the sink's threads, read by anybody. */
+struct sink_figures {
+	_Atomic(const char *) service;  /* "BigQuery"; NULL: the destination is none */
+	atomic_bool is_emulator;
+	atomic_uint_fast64_t requests;  /* sent since the run began */
+	atomic_uint_fast64_t answers;   /* of these; what is missing is in flight, or was lost */
+	atomic_uint_fast64_t rows, bytes; /* taken; bytes of the requests as they were sent */
+	atomic_int_fast64_t answered_us; /* the last answer; 0: none yet */
+};
+/* One request has its answer. */
+void sink_figures_answered(struct sink_figures *figures, uint64_t rows);
+
 struct sink_setup {
 	const struct job_options *options;
 	const char *warehouse;      /* folder of the local warehouse */
 	const char *incarnation;    /* random identity of this job's store (dlq), kept beside the position */
+	struct sink_figures *figures; /* lent until close; NULL: nobody looks */
 	int64_t cache_bytes;        /* this connection's share of localCacheBytes */
 	const struct witness *witnesses; /* of this job and these datasets, sorted by table; lent until close */
 	size_t witness_count;

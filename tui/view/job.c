@@ -129,29 +129,30 @@ static void job_draw(struct view *view, struct area area)
 	struct job_view *state = view->state;
 	const struct answer *answer = ask(view);
 	const json_t *job = job_of(view), *parameters = parameters_of(view);
-	int rows = 0, wanted, trouble;
+	int rows = 0, wanted, head, trouble;
 
 	if (!job) {
 		draw_paragraph(area, 0, 1, area.cols - 2, 3, answer->error.kind ? ROLE_error : ROLE_dim,
 		               span_of(answer->error.kind ? answer->error.message : "asking the engine ..."));
 		return;
 	}
-	job_head_draw(view, job, parameters, area_part(area, 0, 0, 2, area.cols));
-	trouble = job_trouble_draw(job, area_part(area, 2, 0, area.rows - 2, area.cols));
+	head = job_head_rows(job);
+	job_head_draw(view, job, parameters, area_part(area, 0, 0, head, area.cols));
+	trouble = job_trouble_draw(job, area_part(area, head, 0, area.rows - head, area.cols));
 	area = area_part(area, trouble, 0, area.rows - trouble, area.cols);
 	if (state->pane == PANE_FACTS) {
-		job_facts_draw(job, parameters, area_part(area, 2, 0, area.rows - 2, area.cols));
+		job_facts_draw(job, parameters, area_part(area, head, 0, area.rows - head, area.cols));
 		return;
 	}
 	rows_selected(view, state->rows);
 	wanted = (int)rows_count(state->rows) + 2;
 	if (state->pane == PANE_ALL)
 		rows = job_charts_draw(view->console, job, parameters,
-		                       area_part(area, 2, 0, area.rows - 2 - (wanted < TABLES_LEAST ? wanted : TABLES_LEAST),
+		                       area_part(area, head, 0, area.rows - head - (wanted < TABLES_LEAST ? wanted : TABLES_LEAST),
 		                                 area.cols));
 	if (state->pane == PANE_ALL)
 		state->has_charts = rows > 0;
-	draw_tables(view, area_part(area, 2 + rows, 0, area.rows - 2 - rows, area.cols));
+	draw_tables(view, area_part(area, head + rows, 0, area.rows - head - rows, area.cols));
 }
 
 static void job_title(struct view *view, struct text *out, bool *out_has_verdict)

@@ -4,7 +4,9 @@
 
 #include "view/view.h"
 
-/* Two rows: where from, where to, since when; what is in flight. `parameters` as the job's file has them, NULL: not known. */
+/* Its rows: two, and one more of a destination that is a service. */
+int job_head_rows(const json_t *job);
+/* Where from, where to, since when; what is in flight. `parameters` as the job's file has them, NULL: not known. */
 void job_head_draw(struct view *view, const json_t *job, const json_t *parameters, struct area area);
 /* A job whose own thread is in trouble says so whole: no red thing without a sentence. Gives the rows taken. */
 int job_trouble_draw(const json_t *job, struct area area);
