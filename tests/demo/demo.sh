@@ -43,12 +43,23 @@ forget() {
 	rm -f "$WEIR_HOME"/warehouse/{shop,shop_log}.db{,-wal,-shm}
 }
 
+# put NAME: standard input becomes that file of the job. A demo that runs beside this one finds the old file or the new one, never
+# half of it, and a stream that is as it should be stays: a job notices when its feed is another file.
+put() {
+	cat >"$job/$1.$$" || complain "cannot write into '$job'"
+	if cmp -s "$job/$1.$$" "$job/$1"; then
+		rm "$job/$1.$$"
+	else
+		mv "$job/$1.$$" "$job/$1" || complain "cannot write into '$job'"
+	fi
+}
+
 write_job() {
-	mkdir -p "$job" && cp "$here/schema.json" "$job" || complain "cannot write into '$job'"
-	# A demo that runs beside this one finds the old file or the new one, never half of it.
-	xz -dc "$here/stream.jsonl.xz" >"$job/stream.jsonl.$$" && mv "$job/stream.jsonl.$$" "$job/stream.jsonl" ||
-		complain "cannot unpack the stream into '$job'"
-	cat >"$job/demo.json" <<-END
+	mkdir -p "$job" || complain "cannot write into '$job'"
+	put schema.json <"$here/schema.json"
+	xz -dc "$here/stream.jsonl.xz" | put stream.jsonl
+	[ "${PIPESTATUS[*]}" = "0 0" ] || complain "cannot unpack the stream into '$job'"
+	put demo.json <<-END
 		{
 		  "name": "demo",
 		  "template": "Cdc_To_BigQuery_Template",
