@@ -1,9 +1,14 @@
-"""The stand-in of Pub/Sub itself: what it does over REST and on the word of a test (by Google's client: tests/emulators/pubsub)."""
+"""The stand-in of Pub/Sub itself: what it does over REST, on the word of a test, and for Google's own client (tests/emulators/judge)."""
 import base64
 import json
 import os
+import ssl
+import subprocess
+import urllib.error
+import urllib.request
 
 import emulators
+import weir
 
 
 def pulled(ps, subscription, count=100):
@@ -130,3 +135,44 @@ def test_googles_client_publishes_a_feed_and_reads_it_back():
         assert [base64.b64decode(m["data_b64"]) for m in got if "data_b64" in m] == [b"no json"]
         counts = ps.counts("changes-sub")
         assert (counts["acked"], counts["backlog"], counts["redelivered"]) == (2001, 0, 0), counts
+
+
+def test_googles_client_and_pstest_find_it_right():
+    seed = weir.first_seed()
+    print("seed %d; again with build/emulators pubsub-judge -seed %d" % (seed, seed))
+    with emulators.pubsub():
+        done = subprocess.run([emulators.PROGRAM, "pubsub-judge", "-seed", str(seed)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and "FAIL" not in done.stdout and done.stdout.count("ok ") >= 25, done.stdout + done.stderr
+
+
+def test_over_tls_it_wants_a_token_and_shows_the_certificate_it_was_told_to():
+    with emulators.pubsub() as ps:
+        ps.create("changes", "changes-sub")
+        trusting = ssl.create_default_context(cafile=ps.ca)
+        at = "https://localhost:%d/v1/%s" % (ps.ports["tls"], ps.subscription("changes-sub"))
+
+        def get(token=None):
+            ask = urllib.request.Request(at, headers={"Authorization": "Bearer " + token} if token else {})
+            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trusting))
+            try:
+                with opener.open(ask, timeout=60) as answer:
+                    return answer.status
+            except urllib.error.HTTPError as refused:
+                return refused.code
+
+        metadata = urllib.request.Request("http://127.0.0.1:%d/computeMetadata/v1/instance/service-accounts/default/token" % ps.ports["tokens"],
+                                          headers={"Metadata-Flavor": "Google"})
+        with emulators.HERE.open(metadata) as answer:
+            token = json.loads(answer.read())["access_token"]
+        assert [get(), get("ya29.wrong"), get(token)] == [401, 401, 200]
+        ps.tokens(forget=1)
+        assert get(token) == 401
+        for word, why in (("over", "expired"), ("name", "Hostname mismatch"), ("unknown", "issuer")):
+            ps.certificate(word)
+            try:
+                get(token)
+                raise AssertionError("it was trusted: " + word)
+            except urllib.error.URLError as refused:
+                assert why in str(refused), (word, refused)
+        ps.certificate("right")
+        assert get(token) == 401

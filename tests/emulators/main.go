@@ -18,6 +18,7 @@ var duties = map[string]func(args []string) error{
 	"publish":      publishMain,     // a feed, by Google's client
 	"receive":      receiveMain,     // a subscription to a file, by Google's client
 	"pubsub-bench": pubsubBenchMain, // Google's client receives and acknowledges
+	"pubsub-judge": pubsubJudgeMain, // Google's client drives the stand-in
 
 	"bigquery":       bigquery.Main,      // the stand-in of BigQuery
 	"bigquery-judge": bqclient.JudgeMain, // Google's clients against it

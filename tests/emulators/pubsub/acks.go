@@ -105,8 +105,9 @@ func (s *subscription) acknowledge(ids []string) (*outcome, error) {
 			s.ackOnce(done, id, it, number, delivery)
 		} else if it != nil && it.isOn(delivery) {
 			s.ack(it)
-		} else if it != nil && it.state != acked && it.key == nil {
-			// Its lease is over, but it "may succeed": here it does, unless the order of its key would break.
+		} else if it != nil && it.state != acked && it.key == nil && delivery>>epochBits == s.epoch {
+			// Its lease is over, but it "may succeed": here it does, unless the order of its key would break or a seek
+			// came between.
 			s.counts.AckedLate++
 			s.ack(it)
 		}

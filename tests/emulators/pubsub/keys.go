@@ -1,7 +1,7 @@
 package pubsub
 
-// Ordering: messages of a key are delivered in the order of publishing, to one stream as long as any of them is out. When
-// one comes again, all later ones of its key do, acknowledged or not, as Google's documentation says.
+// Ordering: messages of a key are delivered in the order of publishing, to one stream as long as any of them is out, even
+// if it has closed. When one comes again, all later ones of its key do, acknowledged or not, as Google's documentation says.
 
 type key struct {
 	name   string
@@ -11,6 +11,7 @@ type key struct {
 	out    int
 	queued int // in the own queue of `stream`
 	rests  bool
+	parked bool // its next ones wait for what a closed stream holds: they may not come before that comes again
 	stream *stream
 }
 
@@ -37,6 +38,10 @@ func (k *key) goesTo(st *stream, it *item) bool {
 		k.stream.own.push(it)
 		k.queued++
 		k.stream.ring()
+		return false
+	}
+	if k.stream != nil && k.stream != st && k.stream.isClosed && k.out > 0 {
+		k.parked = true
 		return false
 	}
 	if it.index != k.next {
@@ -71,6 +76,9 @@ func (k *key) settle(s *subscription) {
 	k.passOver()
 	if len(k.items) == 0 {
 		delete(s.keys, k.name)
+	} else if k.parked && k.out == 0 {
+		k.pushRest(s)
+		s.wake()
 	}
 }
 
@@ -94,6 +102,7 @@ func (k *key) rewind(s *subscription, it *item) {
 
 // pushRest queues all that is not delivered, in order.
 func (k *key) pushRest(s *subscription) {
+	k.parked = false
 	for index := k.next; index < k.end(); index++ {
 		if it := k.at(index); it.state == waiting {
 			s.again.push(it)

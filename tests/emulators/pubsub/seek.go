@@ -15,6 +15,8 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
+const epochBits = 16 // of a delivery's number, below the number of seeks
+
 // backlog is what is not acknowledged, in the order of publishing.
 func (s *subscription) backlog() []*message {
 	var made []*message
@@ -71,10 +73,11 @@ func (s *subscription) restart(messages []*message, until time.Time) {
 	published, filtered := s.counts.Published, s.counts.Filtered
 	for _, m := range messages {
 		s.addOne(m)
-		if it, was := s.items[m.number], old[m.number]; it != nil && was != nil {
-			it.delivery, it.failures = was.delivery, was.failures
-		} else if it != nil {
-			it.delivery = s.epoch << 16
+		if it := s.items[m.number]; it != nil {
+			it.delivery = s.epoch << epochBits
+			if was := old[m.number]; was != nil {
+				it.failures = was.failures
+			}
 		}
 	}
 	s.counts.Published, s.counts.Filtered = published, filtered

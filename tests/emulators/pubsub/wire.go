@@ -6,7 +6,9 @@ package pubsub
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -24,9 +26,10 @@ type wire struct {
 
 	lock    sync.Mutex
 	armed   []Fault
-	stream  uint32        // whose frames are dropped after a reset
-	dropped uint32        // bytes of them: the peer will never give them back
-	held    chan struct{} // closed when it may move again; nil: it does
+	hidden  map[uint32]bool // streams whose frames are dropped after a reset
+	forged  []byte          // frames that the peer did not send: it takes back those streams, and gives back their bytes
+	isWoken bool            // a read deadline that is over was set, so that who reads looks at them
+	held    chan struct{}   // closed when it may move again; nil: it does
 	drip    *Fault
 
 	// Of the frame being written.
@@ -54,7 +57,7 @@ func (wireCreds) ClientHandshake(context.Context, string, net.Conn) (net.Conn, c
 }
 
 func (wireCreds) ServerHandshake(connection net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	w := &wire{Conn: connection, ahead: len(http2.ClientPreface)}
+	w := &wire{Conn: connection, ahead: len(http2.ClientPreface), hidden: map[uint32]bool{}}
 	if inner, is := connection.(*peeked); is {
 		w.isTLS = inner.isTLS
 	}
@@ -200,10 +203,10 @@ func (w *wire) frame(made, head []byte) []byte {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	w.left, w.pass = length, length
-	if w.stream != 0 && stream == w.stream {
+	if w.hidden[stream] {
 		w.pass = 0
 		if isData {
-			w.dropped += uint32(length)
+			w.giveBack(length)
 		}
 		return made
 	}
@@ -216,7 +219,9 @@ func (w *wire) frame(made, head []byte) []byte {
 		case row.Kind == "cut" && isData && length > 1:
 			w.pass, w.isCut = length/2, true
 		case row.Kind == "reset" && isData && length > 1:
-			w.pass, w.stream, w.dropped = length/2, stream, w.dropped+uint32(length-length/2)
+			w.pass, w.hidden[stream] = length/2, true
+			w.giveBack(length - length/2)
+			w.forged = append(w.forged, frameOf(http2.FrameRSTStream, stream, binary.BigEndian.AppendUint32(nil, uint32(http2.ErrCodeCancel)))...)
 			w.then = frameOf(http2.FrameRSTStream, stream, binary.BigEndian.AppendUint32(nil, row.h2Code()))
 			head = append([]byte{byte(w.pass >> 16), byte(w.pass >> 8), byte(w.pass)}, head[3:]...)
 		default:
@@ -225,6 +230,16 @@ func (w *wire) frame(made, head []byte) []byte {
 	}
 	w.armed = left
 	return append(made, head...)
+}
+
+// giveBack returns what was dropped to the connection's window. Needs the lock.
+func (w *wire) giveBack(bytes int) {
+	if bytes > 0 {
+		w.forged = append(w.forged, frameOf(http2.FrameWindowUpdate, 0, binary.BigEndian.AppendUint32(nil, uint32(bytes)))...)
+		// Who reads may be waiting for the peer, and the peer for what needs this window.
+		w.isWoken = true
+		w.Conn.SetReadDeadline(time.Unix(1, 0))
+	}
 }
 
 func (row *Fault) h2Code() uint32 {
@@ -240,22 +255,34 @@ func frameOf(kind http2.FrameType, stream uint32, body []byte) []byte {
 	return append(made, body...)
 }
 
-// Read gives the server back what was dropped of its window, between two frames of the peer.
+// Read puts the forged frames between two of the peer's.
 func (w *wire) Read(bytes []byte) (int, error) {
-	w.wait()
-	w.lock.Lock()
-	back := w.dropped
-	if back > 0 && w.ahead == 0 && len(w.headsIn) == 0 && len(bytes) >= frameHead+4 {
-		w.dropped = 0
+	for {
+		w.wait()
+		w.lock.Lock()
+		if w.isForging() {
+			n := copy(bytes, w.forged)
+			w.forged = w.forged[n:]
+			w.lock.Unlock()
+			return n, nil
+		}
 		w.lock.Unlock()
-		return copy(bytes, frameOf(http2.FrameWindowUpdate, 0, binary.BigEndian.AppendUint32(nil, back))), nil
+		n, err := w.Conn.Read(bytes)
+		w.wait()
+		w.lock.Lock()
+		w.follow(bytes[:n])
+		if w.isWoken && errors.Is(err, os.ErrDeadlineExceeded) {
+			w.isWoken = false
+			w.Conn.SetReadDeadline(time.Time{})
+			w.lock.Unlock()
+			continue
+		}
+		w.lock.Unlock()
+		return n, err
 	}
-	w.lock.Unlock()
-	n, err := w.Conn.Read(bytes)
-	w.wait()
-	w.follow(bytes[:n])
-	return n, err
 }
+
+func (w *wire) isForging() bool { return len(w.forged) > 0 && w.ahead == 0 && len(w.headsIn) == 0 }
 
 // follow keeps track of where the peer's frames begin.
 func (w *wire) follow(bytes []byte) {
