@@ -186,13 +186,14 @@ $(B)/tests/google/drive: $(GOOGLE_OBJECTS) $(B)/libcore.a
 build/emulators: $(wildcard tests/emulators/*.go tests/emulators/*/*.go tests/emulators/go.*)
 	@tests/emulators/build.sh $(abspath $@)
 
-# A server in C, where the Go ones would be what is measured.
-FAST_OBJECTS := $(patsubst %.c,$(B)/o/%.o,$(wildcard tests/emulators/fast/*.c))
-$(B)/tests/emulators/fast_echo: $(FAST_OBJECTS)
+# Servers in C, where the Go ones would be what is measured: a program a service, over the same rooms.
+FAST_ROOMS := $(patsubst %.c,$(B)/o/%.o,$(wildcard tests/emulators/fast/fast*.c))
+FAST_PROGRAMS := $(patsubst tests/emulators/fast/%.c,$(B)/tests/emulators/fast_%,$(filter-out tests/emulators/fast/fast%,$(wildcard tests/emulators/fast/*.c)))
+$(FAST_PROGRAMS): $(B)/tests/emulators/fast_%: $(B)/o/tests/emulators/fast/%.o $(FAST_ROOMS)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(shell pkg-config --libs libnghttp2)
 
-google: $(B)/tests/google/drive $(B)/tests/emulators/fast_echo build/emulators ## the test servers over Google's own library (Go), and what drives core/google against them
+google: $(B)/tests/google/drive $(FAST_PROGRAMS) build/emulators ## the test servers over Google's own library (Go), and what drives core/google against them
 
 # Targets of the console's parts.
 FUZZ_OF_TUI := $(patsubst %,$(B)/fuzz_%,keys key_file theme line filter cells)

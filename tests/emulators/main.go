@@ -23,6 +23,7 @@ var duties = map[string]func(args []string) error{
 	"bigquery":       bigquery.Main,      // the stand-in of BigQuery
 	"bigquery-judge": bqclient.JudgeMain, // Google's clients against it
 	"bigquery-read":  bqclient.ReadMain,  // a table to a file, by Google's client
+	"bigquery-bench": bqclient.BenchMain, // managedwriter appends rows
 }
 
 func main() {

@@ -27,4 +27,7 @@ int fast_serve(const struct fast_service *services);
 void fast_send(struct fast_stream *stream, const uint8_t *at, size_t len);
 void fast_finish(struct fast_stream *stream, int status);
 
+/* A place for what a service keeps with a call: NULL at first, freed (`free`) with it. */
+void **fast_own(struct fast_stream *stream);
+
 #endif

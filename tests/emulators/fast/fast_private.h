@@ -26,6 +26,7 @@ struct fast_stream {
 	struct bytes in, out;
 	bool is_deferred, has_ended;
 	int status;
+	void *own;
 };
 
 struct fast_connection {

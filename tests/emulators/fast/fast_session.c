@@ -55,6 +55,11 @@ void fast_finish(struct fast_stream *stream, int status)
 	wake(stream);
 }
 
+void **fast_own(struct fast_stream *stream)
+{
+	return &stream->own;
+}
+
 #define HEADER(name, value) { (uint8_t *)(name), (uint8_t *)(value), strlen(name), strlen(value), 0 }
 
 static void submit_trailers(struct fast_stream *stream)
@@ -207,6 +212,7 @@ static void stream_free(struct fast_stream *stream)
 		stream->after->before = stream->before;
 	bytes_free(&stream->in);
 	bytes_free(&stream->out);
+	free(stream->own);
 	free(stream);
 }
 
