@@ -174,4 +174,8 @@ bool warehouse_altered(const struct sink_setup *, const char *table,
                        void (*on_altered)(void *context, const unsigned char *position, int64_t rows), void *context,
                        struct error *err);
 
+/* How many changes the local warehouse has received since a moment, by the changelogs of the job; *out_known false: it cannot
+ * be told (no changelog, or not local). */
+bool warehouse_since(const struct sink_setup *, int64_t since_us, uint64_t *out_changes, bool *out_known, struct error *);
+
 #endif

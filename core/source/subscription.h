@@ -10,6 +10,7 @@
 #include "base/span.h"
 #include "base/text.h"
 #include "google/answer.h"
+#include "options/options.h"
 
 /*
  * Names. Full: "projects/P/subscriptions/S"; short: "S", in the job's project.
@@ -132,5 +133,24 @@ bool pubsub_may(struct google *google, const char *resource, const char *const *
 /* Is there a binding of this role to a member that ends so, on the resource itself? What the project grants is not seen. */
 bool pubsub_has_binding(struct google *google, const char *resource, const char *role, const char *member_end,
                         int64_t wait_ms, bool *out_has, struct error *err);
+
+/*
+ * The subscriptions of a job: those it names, and those that are made for it where it names topics.
+ */
+/* weir-JOB-TOPIC in `project`. */
+bool subscription_own_name(const char *job, const char *topic, const char *project, char out[PUBSUB_NAME_BYTES],
+                           struct error *err);
+/* All of them by their full names; free with pubsub_names_free. */
+bool subscription_names_of(const struct job_options *options, struct google *google, struct pubsub_names *out,
+                           struct error *err);
+/* For each topic its subscription, if it is not there: 60 s deadline, 7 days, ordered, never expiring, acknowledged messages
+ * kept. `on_made` (or NULL) is told of new ones. Nothing to do for a job that names subscriptions. */
+bool subscriptions_make_own(const struct job_options *options, struct google *google,
+                            void (*on_made)(void *context, const char *name, const char *topic), void *context,
+                            struct error *err);
+/* Removes them; `on_left` is told of each that could not be: then false, `subscription_left`. */
+bool subscriptions_remove_own(const struct job_options *options, struct google *google,
+                              void (*on_left)(void *context, const char *name, const struct error *why), void *context,
+                              struct error *err);
 
 #endif

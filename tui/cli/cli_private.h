@@ -82,6 +82,9 @@ void print_reason(const json_t *job);
 /* secret.c */
 void print_secret(const json_t *secret, struct printer_state *state);
 
+/* print_seek.c */
+void print_sought(const json_t *line, struct printer_state *state);
+
 /* records.c */
 void print_journal(const json_t *line, struct printer_state *state);
 void print_journal_before(const json_t *lines);

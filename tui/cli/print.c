@@ -179,6 +179,7 @@ static const struct {
 	{ COMMAND_dlq_replay, print_replayed }, { COMMAND_dlq_discard, print_discarded },
 	{ COMMAND_secret_put, print_secret }, { COMMAND_secret_list, print_secret }, { COMMAND_secret_delete, print_secret },
 	{ COMMAND_secret_unlock, print_secret }, { COMMAND_secret_seal, print_secret },
+	{ COMMAND_seek, print_sought },
 	{ COMMAND_merge, print_merged },     { COMMAND_engine_status, print_engine }, { COMMAND_engine_stop, print_engine },
 };
 

@@ -81,6 +81,24 @@ static void say_replayed(struct console *console, const struct act *act)
 	console_say(console, "%s", words->at);
 }
 
+/* What would come again, or comes again now; the list of acts has the lines of the others. */
+static void say_sought(struct console *console, const struct act *act)
+{
+	const json_t *first = json_array_get(act->lines, 0);
+	const json_t *repeats = json_object_get(first, "repeats");
+	OWNED(text) words = text_new(LINE_BYTES);
+
+	if (json_is_true(json_object_get(first, "sought"))) {
+		console_say(console, "put to %s%s; wait a minute before you start the job", arg_text(act->args, "to"),
+		            arg_text(act->args, "snapshot"));
+		return;
+	}
+	if (repeats)
+		text_add_format(words, "%lld ", (long long)json_integer_value(repeats));
+	text_add_format(words, "%s; --confirm %s does it", member_text(first, "sentence"), arg_text(act->args, "job"));
+	console_say(console, "%s", words->at);
+}
+
 static void act_say(struct console *console, const struct act *act)
 {
 	if (ask_for_replay(console, act))
@@ -95,6 +113,8 @@ static void act_say(struct console *console, const struct act *act)
 		console_say(console, "noted on %s: %s", act_subject(act), arg_text(act->args, "text"));
 	else if (is_act(act, COMMAND_dlq_replay) && json_array_size(act->lines))
 		say_replayed(console, act);
+	else if (is_act(act, COMMAND_seek) && json_array_size(act->lines))
+		say_sought(console, act);
 	else if (act->notes->len)
 		console_say(console, "%.*s", (int)strcspn(act->notes->at, "\n"), act->notes->at);
 	else
