@@ -99,6 +99,18 @@ struct dlq *dlq_open(const char *path, enum dlq_mode mode, struct error *err)
 	return dlq;
 }
 
+static void origins_clear(struct dlq *dlq)
+{
+	for (size_t i = 0; i < dlq->origin_count; i++) {
+		free(dlq->origins[i].kind);
+		free(dlq->origins[i].file);
+		free(dlq->origins[i].identity);
+	}
+	free(dlq->origins);
+	dlq->origins = NULL;
+	dlq->origin_count = 0;
+}
+
 void dlq_close(struct dlq *dlq)
 {
 	if (!dlq)
@@ -108,9 +120,7 @@ void dlq_close(struct dlq *dlq)
 	store_close(dlq->store);
 	watch_free(dlq->watch);
 	free(dlq->park_sums);
-	free(dlq->kind);
-	free(dlq->file);
-	free(dlq->identity);
+	origins_clear(dlq);
 	free(dlq);
 }
 
@@ -121,55 +131,82 @@ const char *dlq_incarnation(struct dlq *dlq)
 
 void dlq_set_origin(struct dlq *dlq, const struct dlq_origin *origin)
 {
-	free(dlq->park_sums);
-	free(dlq->kind);
-	free(dlq->file);
-	free(dlq->identity);
-	dlq->kind = memory_string(origin->kind);
-	dlq->file = memory_string(origin->file);
-	dlq->identity = memory_string_of(origin->identity);
-	dlq->identity_len = origin->identity.len;
-	dlq->origin = 0;
+	origins_clear(dlq);
+	dlq_add_origin(dlq, origin);
 }
 
-static bool origin_store(struct dlq *dlq, struct span identity, struct error *err)
+void dlq_add_origin(struct dlq *dlq, const struct dlq_origin *origin)
+{
+	dlq->origins = memory_grow(dlq->origins, (dlq->origin_count + 1) * sizeof(*dlq->origins));
+	dlq->origins[dlq->origin_count++] = (struct origin){
+		.kind = memory_string(origin->kind),
+		.file = memory_string(origin->file),
+		.identity = memory_string_of(origin->identity),
+		.identity_len = origin->identity.len,
+	};
+}
+
+/* Rows may have gone with a transaction. */
+static void forget_rows(struct dlq *dlq)
+{
+	for (size_t i = 0; i < dlq->origin_count; i++)
+		dlq->origins[i].row = 0;
+}
+
+static bool origin_store(struct dlq *dlq, const struct origin *origin, struct error *err)
 {
 	sqlite3_stmt *stmt = dlq_statement(dlq, ORIGIN_ADD, err);
 
 	if (!stmt)
 		return false;
-	store_bind_blob(stmt, 1, identity);
-	dlq_bind_optional(stmt, 2, span_of(dlq->kind));
-	dlq_bind_optional(stmt, 3, span_of(dlq->file));
+	store_bind_blob(stmt, 1, span_make(origin->identity, origin->identity_len));
+	dlq_bind_optional(stmt, 2, span_of(origin->kind));
+	dlq_bind_optional(stmt, 3, span_of(origin->file));
 	return dlq_run(dlq, stmt, err);
+}
+
+static bool origin_find(struct dlq *dlq, struct origin *origin, struct error *err)
+{
+	sqlite3_stmt *stmt;
+	bool has_row = false;
+
+	if (!origin_store(dlq, origin, err) || !(stmt = dlq_statement(dlq, ORIGIN_FIND, err)))
+		return false;
+	store_bind_blob(stmt, 1, span_make(origin->identity, origin->identity_len));
+	if (!dlq_row(dlq, stmt, &has_row, err))
+		return false;
+	origin->row = has_row ? sqlite3_column_int64(stmt, 0) : 0;
+	sqlite3_reset(stmt);
+	return true;
+}
+
+/* A store without an origin (a tool's) keeps what has none under an empty identity. */
+static struct origin *origin_of(struct dlq *dlq, const struct message *message)
+{
+	size_t channel = message ? message->channel : 0;
+
+	if (!dlq->origin_count)
+		dlq_add_origin(dlq, &(struct dlq_origin){ 0 });
+	return &dlq->origins[channel < dlq->origin_count ? channel : 0];
 }
 
 bool dlq_origin_row(struct dlq *dlq, const struct message *message, int64_t *out_origin, struct error *err)
 {
-	struct span identity = span_make(dlq->identity, dlq->identity_len);
-	sqlite3_stmt *stmt;
-	bool has_row = false;
+	struct origin *origin = origin_of(dlq, message);
 
 	if (message && message->origin) {
 		*out_origin = message->origin;
 		return true;
 	}
-	if (!dlq->origin) {
-		if (!origin_store(dlq, identity, err) || !(stmt = dlq_statement(dlq, ORIGIN_FIND, err)))
-			return false;
-		store_bind_blob(stmt, 1, identity);
-		if (!dlq_row(dlq, stmt, &has_row, err))
-			return false;
-		dlq->origin = has_row ? sqlite3_column_int64(stmt, 0) : 0;
-		sqlite3_reset(stmt);
-	}
-	*out_origin = dlq->origin;
+	if (!origin->row && !origin_find(dlq, origin, err))
+		return false;
+	*out_origin = origin->row;
 	return true;
 }
 
 bool dlq_begin(struct dlq *dlq, struct error *err)
 {
-	dlq->origin = 0;
+	forget_rows(dlq);
 	return store_begin(dlq->store, err);
 }
 
@@ -183,8 +220,7 @@ bool dlq_commit(struct dlq *dlq, struct error *err)
 
 void dlq_rollback(struct dlq *dlq)
 {
-	/* The origin's row may have gone with the rest. */
-	dlq->origin = 0;
+	forget_rows(dlq);
 	dlq_park_forget(dlq);
 	watch_forget(dlq);
 	for (int i = 0; i < DLQ_STATEMENTS; i++)

@@ -25,12 +25,14 @@ const char *dlq_incarnation(struct dlq *dlq);
 
 /* Where the messages of this run come from; used for every letter kept afterwards. Copied. */
 struct dlq_origin {
-	const char *kind;        /* "feed" */
-	const char *file;        /* path of the feed, "-" for stdin */
+	const char *kind;        /* "feed", "pubsub" */
+	const char *file;        /* path of the feed, "-" for stdin; full name of the subscription */
 	struct span identity;    /* letters are unique by (identity, offset) */
 	const char *big_folder;  /* where big bodies lie */
 };
 void dlq_set_origin(struct dlq *dlq, const struct dlq_origin *origin);
+/* One more, of a source with several places: of messages with channel 1, 2, .. in this order. */
+void dlq_add_origin(struct dlq *dlq, const struct dlq_origin *origin);
 
 /* Told by dlq_commit, once it is kept: the first letter of a group ("dlq_group"), a change of a table's schema
  * ("schema_changed"); and to `on_note` the first note of its kind of a table or column (its code). Nothing is told of what
@@ -46,8 +48,9 @@ void dlq_rollback(struct dlq *dlq);
  * time and state (`failed again` if it was done and the reason is the same; discarded stays discarded; attempts + 1). */
 bool dlq_keep(struct dlq *dlq, const struct batch *batch, const struct message *message, const char *table,
               struct error *err);
+/* *out_is_twin (NULL: not asked): it is parked already, from an earlier delivery; this one is a repeat. */
 bool dlq_park(struct dlq *dlq, const struct message *message, const char *table, const struct refusal *why,
-              struct error *err);
+              bool *out_is_twin, struct error *err);
 /* Many at once, in a transaction: between the two nothing but dlq_park is called, and what they sum up to is stored at the
  * end. A rollback ends it too. */
 void dlq_park_begin(struct dlq *dlq);
@@ -88,7 +91,8 @@ bool dlq_remembered(struct dlq *dlq, const char *dataset,
                     struct error *err);
 
 /* All letters but those of this origin at or behind `offset` (met by a run that died before its rows committed), and parked
- * messages in all: compared with the ledger at start. */
+ * messages in all: compared with the ledger at start. A subscription's letter counts as often as it came: the ledger counts
+ * each delivery. */
 bool dlq_count(struct dlq *dlq, struct span identity, uint64_t offset, uint64_t *out_letters, uint64_t *out_parked,
                struct error *err);
 

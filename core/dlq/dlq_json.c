@@ -199,11 +199,15 @@ static void say(struct text *out, struct text *cut, const char *name, struct spa
 
 static void json_source(struct text *out, struct text *cut, sqlite3_stmt *row)
 {
+	bool is_pubsub = span_is(store_text(row, COL_KIND), "pubsub");
+
 	member_name(out, "source");
 	member_first(out, "kind", store_text(row, COL_KIND));
-	say(out, cut, "file", store_text(row, COL_FILE));
-	member_int(out, "line", sqlite3_column_int64(row, COL_LINE));
-	member_int(out, "offset", sqlite3_column_int64(row, COL_PLACE));
+	say(out, cut, is_pubsub ? "subscription" : "file", store_text(row, COL_FILE));
+	if (!is_pubsub) {
+		member_int(out, "line", sqlite3_column_int64(row, COL_LINE));
+		member_int(out, "offset", sqlite3_column_int64(row, COL_PLACE));
+	}
 	if (store_text(row, COL_MESSAGE_ID).len)
 		say(out, cut, "message_id", store_text(row, COL_MESSAGE_ID));
 	text_add_char(out, '}');

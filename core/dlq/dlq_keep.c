@@ -40,7 +40,7 @@ static bool letter_insert(struct dlq *dlq, int64_t origin, int64_t group, const 
 		return false;
 	sqlite3_bind_int64(stmt, 1, origin);
 	dlq_bind_count(stmt, 2, m->offset);
-	dlq_bind_count(stmt, 3, m->line);
+	sqlite3_bind_int64(stmt, 3, dlq_line_of(m));
 	sqlite3_bind_int64(stmt, 4, group);
 	bind_finding(stmt, 5, f);
 	store_bind_text(stmt, 17, m->id);

@@ -7,6 +7,18 @@
 #include <assert.h>
 #include <stdlib.h>
 
+/* One column for both: a feed's line, or below zero the receipt of a subscription's message, which has no line. */
+int64_t dlq_line_of(const struct message *message)
+{
+	return message->receipt ? -(int64_t)message->receipt : (int64_t)message->line;
+}
+
+static void line_unpack(struct message *message, int64_t line)
+{
+	message->line = line > 0 ? (uint64_t)line : 0;
+	message->receipt = line < 0 ? (uint64_t)-line : 0;
+}
+
 static void bind_message(sqlite3_stmt *stmt, const struct message *m, const struct text *attrs, const char *sha256)
 {
 	store_bind_text(stmt, 10, m->id);
@@ -26,7 +38,7 @@ static void bind_place(sqlite3_stmt *stmt, int64_t origin, const struct message 
 {
 	sqlite3_bind_int64(stmt, 1, origin);
 	dlq_bind_count(stmt, 2, m->offset);
-	dlq_bind_count(stmt, 3, m->line);
+	sqlite3_bind_int64(stmt, 3, dlq_line_of(m));
 	store_bind_text(stmt, 4, span_of(table));
 	dlq_bind_optional(stmt, 5, span_of(why ? why->stage : NULL));
 	dlq_bind_optional(stmt, 6, span_of(why ? why->code : NULL));
@@ -51,20 +63,41 @@ static void sum_up(struct dlq *dlq, const char *table, uint64_t bytes)
 	dlq->park_sums[i - 1].bytes += bytes;
 }
 
+/* A message of a subscription that was parked before, by another receipt: it has come again. */
+static bool is_twin(struct dlq *dlq, int64_t origin, const struct message *message, bool *out, struct error *err)
+{
+	sqlite3_stmt *stmt = dlq_statement(dlq, PARK_LINE, err);
+	bool has_row = false;
+
+	if (!stmt)
+		return false;
+	sqlite3_bind_int64(stmt, 1, origin);
+	dlq_bind_count(stmt, 2, message->offset);
+	if (!dlq_row(dlq, stmt, &has_row, err))
+		return false;
+	*out = has_row && sqlite3_column_int64(stmt, 0) != dlq_line_of(message);
+	sqlite3_reset(stmt);
+	return true;
+}
+
 bool dlq_park(struct dlq *dlq, const struct message *message, const char *table, const struct refusal *why,
-              struct error *err)
+              bool *out_is_twin, struct error *err)
 {
 	sqlite3_stmt *stmt;
 	OWNED(text) attrs = attributes_pack(message);
 	int64_t origin = 0;
 
+	if (out_is_twin)
+		*out_is_twin = false;
 	if (!dlq_origin_row(dlq, message, &origin, err) || !(stmt = dlq_statement(dlq, PARK_ADD, err)))
 		return false;
 	bind_place(stmt, origin, message, table, why);
 	bind_message(stmt, message, attrs, message->big ? message->big->sha256 : NULL);
 	if (!dlq_run(dlq, stmt, err))
 		return false;
-	if (dlq->is_parking && sqlite3_changes(dlq->store->db))
+	if (!sqlite3_changes(dlq->store->db))
+		return !message->receipt || !out_is_twin || is_twin(dlq, origin, message, out_is_twin, err);
+	if (dlq->is_parking)
 		sum_up(dlq, table, message->big ? message->big->size : message->body.len);
 	return true;
 }
@@ -144,7 +177,7 @@ void message_unpack(struct message *m, struct arena *arena, sqlite3_stmt *row)
 {
 	m->origin = sqlite3_column_int64(row, 1);
 	m->offset = (uint64_t)sqlite3_column_int64(row, 2);
-	m->line = (uint64_t)sqlite3_column_int64(row, 3);
+	line_unpack(m, sqlite3_column_int64(row, 3));
 	m->id = arena_text(arena, store_text(row, 4));
 	m->publish = arena_text(arena, store_text(row, 5));
 	m->key = arena_text(arena, store_text(row, 6));

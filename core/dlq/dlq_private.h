@@ -36,7 +36,7 @@ enum dlq_statement {
 	ORIGIN_ADD, ORIGIN_FIND,
 	LETTER_FIND, LETTER_ADD, LETTER_AGAIN, LETTER_CHANGE, LETTER_SET_STATE, LETTER_COUNT, BODY_ADD,
 	GROUP_FIND, GROUP_LAST, GROUP_ADD, GROUP_HAS_KEY, GROUP_GREW, GROUP_SHRANK,
-	PARK_ADD, PARK_SUM_ADD, PARK_NEXT, PARK_NEXT_ANY, PARK_FORGET, PARK_DONE, PARK_SUM,
+	PARK_ADD, PARK_LINE, PARK_SUM_ADD, PARK_NEXT, PARK_NEXT_ANY, PARK_FORGET, PARK_DONE, PARK_SUM,
 	LIST_ALL, LIST_ALL_BACK, LIST_ONE, LIST_FIRST, LIST_BODY, LIST_HEAD, LIST_GROUPS, LIST_LATE,
 	PAIR_LIST, PAIR_IDS, PAIR_IDS_BACK, PAIR_COUNT, PAIR_DISCARD,
 	COUNT_STATES, TROUBLES,
@@ -58,13 +58,19 @@ struct park_sum {
 	uint64_t count, bytes;
 };
 
+/* Where messages come from: a feed, or one of a source's subscriptions. */
+struct origin {
+	char *kind, *file, *identity;
+	size_t identity_len;
+	int64_t row;                              /* 0: not looked up in this transaction */
+};
+
 struct dlq {
 	struct store *store;
 	sqlite3_stmt *statements[DLQ_STATEMENTS]; /* prepared at first use */
 	char incarnation[33];
-	char *kind, *file, *identity;
-	size_t identity_len;
-	int64_t origin;                           /* row of the origin, 0: not looked up in this transaction */
+	struct origin *origins;                   /* by message.channel */
+	size_t origin_count;
 	struct dlq_watch *watch;                  /* NULL: nobody listens */
 	bool is_parking;                /* triggers are off */
 	struct park_sum *park_sums;
@@ -123,6 +129,7 @@ void message_unpack(struct message *m, struct arena *arena, sqlite3_stmt *row);
 
 /* Finds or makes the row of the current origin; a message that was parked keeps its own. */
 bool dlq_origin_row(struct dlq *dlq, const struct message *message, int64_t *out_origin, struct error *err);
+int64_t dlq_line_of(const struct message *message); /* as the column has it */
 
 /* An empty span becomes NULL: there is no such thing. */
 void dlq_bind_optional(sqlite3_stmt *stmt, int index, struct span text);

@@ -123,7 +123,8 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	                  " key = ?9, key_hash = ?10, weir_key = ?11, position = ?12, ordinals = ?13, committed = ?14"
 	                  " WHERE id = ?1",
 	[LETTER_SET_STATE] = "UPDATE letters SET state = ?2 WHERE id = ?1",
-	[LETTER_COUNT] = "SELECT (SELECT count(*) FROM letters) - (SELECT count(*) FROM letters WHERE place >= ?2 AND"
+	[LETTER_COUNT] = "SELECT (SELECT coalesce(sum(CASE WHEN o.kind = 'pubsub' THEN l.attempts ELSE 1 END), 0) FROM letters l"
+	                 " LEFT JOIN origins o ON o.id = l.origin) - (SELECT count(*) FROM letters WHERE place >= ?2 AND"
 	                 " origin = (SELECT id FROM origins WHERE identity = ?1))",
 	[BODY_ADD] = "INSERT INTO bodies (letter, bytes) VALUES (?1, ?2)",
 
@@ -139,6 +140,7 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[PARK_ADD] = "INSERT INTO parked (origin, place, line, tbl, stage, code, message, col, path, message_id, publish,"
 	             " ordering_key, attrs, size, sha256, is_null, is_big, received, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6,"
 	             " ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19) ON CONFLICT (origin, place) DO NOTHING",
+	[PARK_LINE] = "SELECT line FROM parked WHERE origin = ?1 AND place = ?2",
 	[PARK_SUM_ADD] = "INSERT INTO parked_sums VALUES (?1, ?2, ?3)"
 	                 " ON CONFLICT DO UPDATE SET count = count + ?2, bytes = bytes + ?3",
 	[PARK_NEXT] = "SELECT " PARKED_COLUMNS "WHERE tbl = ?2 AND id > ?1 ORDER BY id LIMIT 1",

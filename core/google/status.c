@@ -319,3 +319,14 @@ bool status_metadata(struct span bytes, void (*on_pair)(void *context, struct sp
 	}
 	return !r.is_broken;
 }
+
+bool status_metadata_header(struct span value, void (*on_pair)(void *context, struct span key, struct span value),
+                            void *context)
+{
+	size_t len;
+	char *bytes = header_decode(value, &len);
+	bool is_fine = bytes && status_metadata(span_make(bytes, len), on_pair, context);
+
+	free(bytes);
+	return is_fine;
+}

@@ -42,5 +42,8 @@ bool status_read_json(struct span body, struct google_status *out);
 /* ErrorInfo's metadata one by one (Pub/Sub says there what became of each acknowledgement): `bytes` is the serialised
  * Status. False: broken. */
 bool status_metadata(struct span bytes, void (*on_pair)(void *context, struct span key, struct span value), void *context);
+/* The same of a grpc-status-details-bin header (grpc_result.details). */
+bool status_metadata_header(struct span value, void (*on_pair)(void *context, struct span key, struct span value),
+                            void *context);
 
 #endif

@@ -174,9 +174,12 @@ static json_t *list_accept(const struct option *option, const json_t *value, con
 	return joined;
 }
 
-static bool is_short_name(struct span text)
+/* Short, or projects/P/subscriptions/S; what else a name may have in it is the source's to say. */
+static bool is_subscription_name(struct span text)
 {
-	return text.len > 0 && text.len <= 255 && !memchr(text.at, '/', text.len);
+	if (text.len > 0 && text.len <= 255 && !memchr(text.at, '/', text.len))
+		return true;
+	return type_subscription.is_word(text);
 }
 
 static bool is_topic(struct span text)
@@ -211,7 +214,8 @@ static bool is_ignorable(struct span text)
 
 LIST_TYPE(list, "names", "a list of names with commas between them", NULL);
 LIST_TYPE(subscriptions, "subscriptions",
-          "a list of short subscription names without '/' (their project is the job's)", is_short_name);
+          "a list of subscription names, short (their project is the job's) or projects/PROJECT/subscriptions/NAME",
+          is_subscription_name);
 LIST_TYPE(topics, "topics", "a list of short topic names of letters, digits, '.', '_' and '-' (their project is the job's)",
           is_topic);
 LIST_TYPE(changelog_fields, "columns", "a list of big_query_commit_timestamp, is_gc, source_cluster, source_instance, "

@@ -50,7 +50,8 @@ struct job_options {
 	/* what the engine reads; texts NULL when not given and without default */
 	enum warehouse warehouse;
 	char *input_file;                  /* absolute path, or "-" */
-	char *input_subscriptions, *input_topics;
+	char *input_subscriptions, *input_topics; /* names with commas between */
+	char *input_subscription;          /* one, as PubSub_CDC_to_BigQuery has it */
 	enum message_format message_format;
 	char *source_schema;               /* absolute path */
 	char *credentials;                 /* "vault:NAME" or absolute path; NULL: Google's default chain */

@@ -126,10 +126,23 @@ static bool merges_too_often(const struct draft *draft)
 	return !is_local(draft) && mode_is(draft, REPLICATION_MERGE) && draft->options->update_frequency_secs < 95;
 }
 
+/* Is there a name in the list whose project would be the job's? */
+static bool has_short_name(const char *names)
+{
+	for (const char *at = names; at; at = strchr(at, ','), at = at ? at + 1 : NULL) {
+		size_t len = strcspn(at, ",");
+
+		if (!memchr(at, '/', len))
+			return true;
+	}
+	return false;
+}
+
 /* Google is asked for rows, messages or look-ups. */
 static bool no_project(const struct draft *draft)
 {
-	bool asks_google = !is_local(draft) || has(draft, "inputSubscriptions") || has(draft, "inputTopics") ||
+	bool asks_google = !is_local(draft) || has_short_name(json_string_value(value_of(draft, "inputSubscriptions"))) ||
+	                   has(draft, "inputTopics") ||
 	                   has(draft, "bigtableReadInstanceId");
 
 	return asks_google && !draft->options->project && !json_object_get(draft->root, "project");

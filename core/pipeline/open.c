@@ -155,6 +155,23 @@ static bool open_transform(struct pipeline *p, const struct pipeline_setup *setu
 	return ops && (p->transform = ops->open(&transform_setup, err));
 }
 
+/* Letters are unique by where they came from and their place there; subscriptions have names of their own. */
+static void set_origins(struct pipeline *p, const struct dlq_origin *origin)
+{
+	const struct source_ops *ops = p->source->ops;
+	const char *name;
+
+	dlq_set_origin(p->dlq, origin);
+	for (size_t i = 0; ops->channel && (name = ops->channel(p->source, i)); i++) {
+		struct dlq_origin one = { .kind = ops->name, .file = name, .identity = span_of(name), .big_folder = p->paths.big };
+
+		if (i)
+			dlq_add_origin(p->dlq, &one);
+		else
+			dlq_set_origin(p->dlq, &one);
+	}
+}
+
 static bool open_source(struct pipeline *p, const struct pipeline_setup *setup, struct error *err)
 {
 	const struct source_ops *ops = setup->source ? setup->source : source_choose(setup->options, err);
@@ -164,6 +181,8 @@ static bool open_source(struct pipeline *p, const struct pipeline_setup *setup, 
 		.from = p->from.identity.len ? &p->from : NULL,
 		.is_followed = setup->is_followed,
 		.google = setup->google,
+		.on_news = setup->on_news,
+		.context = setup->news_context,
 	};
 	struct batch *probe;
 	bool is_fine;
@@ -177,7 +196,7 @@ static bool open_source(struct pipeline *p, const struct pipeline_setup *setup, 
 	probe = batch_new();
 	ops->mark(p->source, probe);
 	origin.identity = probe->end.identity;
-	dlq_set_origin(p->dlq, &origin);
+	set_origins(p, &origin);
 	is_fine = dlq_unpark_forget(p->dlq, origin.identity, probe->end.offset, err);
 	batch_free(probe);
 	if (!is_fine && setup->kept_source)

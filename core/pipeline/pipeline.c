@@ -167,9 +167,20 @@ static bool store_letter(struct pipeline *p, const struct batch *batch, struct m
 	return !letter || dlq_keep(p->dlq, batch, message, pipeline_table_name(p, message->table), err);
 }
 
-static bool store_parked(struct pipeline *p, const struct batch *batch, size_t count, struct error *err)
+/* It is parked already, from an earlier delivery, so this one is in no destination of its own: a repeat. */
+static void count_as_repeat(struct batch *batch, struct message *message)
 {
-	bool is_many = count >= PARK_MANY, is_fine = true;
+	if (message->fate == MESSAGE_HELD)
+		message->fate = MESSAGE_FILTERED;
+	for (uint32_t i = 0; i < message->record_count; i++) {
+		if (batch->records[message->first_record + i].verdict == VERDICT_PARKED)
+			batch->records[message->first_record + i].verdict = VERDICT_REPEATED;
+	}
+}
+
+static bool store_parked(struct pipeline *p, struct batch *batch, size_t count, struct error *err)
+{
+	bool is_many = count >= PARK_MANY, is_fine = true, is_twin;
 
 	if (is_many)
 		dlq_park_begin(p->dlq);
@@ -177,7 +188,11 @@ static bool store_parked(struct pipeline *p, const struct batch *batch, size_t c
 		struct message *message = &batch->messages[i];
 		const struct refusal *why = is_letter(batch, message) ? NULL : pipeline_why_parked(batch, message);
 
-		is_fine = !why || dlq_park(p->dlq, message, pipeline_table_name(p, message->table), why, err);
+		if (!why)
+			continue;
+		is_fine = dlq_park(p->dlq, message, pipeline_table_name(p, message->table), why, &is_twin, err);
+		if (is_fine && is_twin)
+			count_as_repeat(batch, message);
 	}
 	return is_fine && (!is_many || dlq_park_end(p->dlq, err));
 }

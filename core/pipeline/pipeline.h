@@ -45,6 +45,9 @@ struct pipeline_setup {
 	void (*on_event)(void *context, const char *table, const char *code, const char *sentence);
 	void (*on_note)(void *context, const char *table, const char *code, const char *sentence);
 	void *context;
+	/* The source has news, from a thread of its own; see source_setup. NULL: nobody wants to know. */
+	void (*on_news)(void *context);
+	void *news_context;
 
 	/* tests may put their own in place of what the options ask for */
 	const struct source_ops *source;

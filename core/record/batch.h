@@ -49,7 +49,11 @@ struct message {
 	struct span id, key, publish;  /* empty: not there. publish: RFC 3339 as received */
 	const struct attribute *attrs; /* in the order received */
 	size_t attr_count;
-	uint64_t offset, line;         /* feed: first byte of its line; lines count from 1 */
+	uint64_t offset, line;         /* feed: first byte of its line; lines count from 1. Subscription: the id as a number,
+	                                  or its hash, the same for each delivery; no line */
+	uint64_t receipt;              /* subscription: the how-manieth that came, over all runs; 0: a feed */
+	uint32_t channel;              /* which of the source's subscriptions; 0: the only one, or a feed */
+	uint32_t attempt;              /* of its delivery, from 1; 0: nobody counts */
 	int64_t received_us;
 	int64_t letter;                /* of a replay: the dead letter that it is; 0: fresh from the source */
 	int64_t origin;                /* 0: the source of this run; set by dlq_unpark_next, read by dlq_keep and dlq_park */

@@ -84,6 +84,11 @@ static size_t paced_batch(int64_t messages_per_s)
 	return messages_per_s ? (size_t)messages_per_s / PACED_BATCHES_A_S + 1 : 0;
 }
 
+static void ring(void *wish)
+{
+	run_wake(wish);
+}
+
 static bool open_pipeline(struct local *local, struct error *err)
 {
 	const struct run_setup *setup = local->setup;
@@ -100,6 +105,8 @@ static bool open_pipeline(struct local *local, struct error *err)
 		.google = setup->google,
 		.without_source = setup->is_replay,
 		.kept_source = local->source,
+		.on_news = ring,
+		.news_context = setup->wish,
 	};
 	struct replay_view replay;
 

@@ -9,7 +9,7 @@
 #define RETRY_MOST_MS 5000
 #define WISH_LOOK_MS 20
 
-static void tell(const struct run_setup *setup)
+void run_tell(const struct run_setup *setup)
 {
 	if (setup->on_state)
 		setup->on_state(setup->context);
@@ -18,7 +18,7 @@ static void tell(const struct run_setup *setup)
 void run_say(const struct run_setup *setup, enum job_state state, const char *code, const char *sentence)
 {
 	progress_set_state(setup->progress, state, code, sentence);
-	tell(setup);
+	run_tell(setup);
 }
 
 /* A reader has nothing in hand: it need not wait when no more is wanted of it. */
@@ -47,7 +47,7 @@ bool patience_wait(struct patience *patience, const struct error *failure)
 	                                                              : RETRY_MOST_MS;
 	progress_wait(patience->setup->progress, patience->thread, failure->code, failure->message, patience->wait_ms);
 	if (is_first)
-		tell(patience->setup);
+		run_tell(patience->setup);
 	sleep_patiently(patience);
 	return true;
 }
@@ -58,5 +58,11 @@ void patience_over(struct patience *patience)
 		return;
 	patience->wait_ms = 0;
 	progress_go_on(patience->setup->progress, patience->thread);
-	tell(patience->setup);
+	run_tell(patience->setup);
+}
+
+void run_tell_wait(const struct run_setup *setup, enum job_thread thread, const struct error *failure)
+{
+	progress_wait(setup->progress, thread, failure->code, failure->message, failure->retry_after_ms);
+	run_tell(setup);
 }

@@ -58,6 +58,31 @@ static void tell_merger(const struct local *local, const struct batch *batch)
 		merge_thread_source(local->merge, has_more);
 }
 
+/* What is wrong with one place that the source reads from, while others go on: nobody waits for it, but it is said. */
+static void tell_trouble(struct local *local)
+{
+	struct source *source = local->pipeline->source;
+	struct error trouble = { 0 };
+	bool has_trouble = source->ops->trouble && source->ops->trouble(source, &trouble);
+	bool is_new = strcmp(trouble.message, local->trouble.message) != 0 || trouble.kind != local->trouble.kind;
+	bool passes = error_policies[trouble.kind].batch == BATCH_RETRY;
+
+	if (!is_new)
+		return;
+	if (local->trouble_passes)
+		progress_go_on(local->setup->progress, THREAD_READER);
+	else if (local->trouble.kind != ERROR_NONE)
+		run_say(local->setup, STATE_OK, "", "running");
+	local->trouble = trouble;
+	local->trouble_passes = passes;
+	if (!has_trouble)
+		run_tell(local->setup);
+	else if (passes)
+		run_tell_wait(local->setup, THREAD_READER, &trouble);
+	else
+		run_say(local->setup, STATE_NEEDS_YOU, trouble.code, trouble.message);
+}
+
 static void read_source(struct local *local, struct batch *batch, uint64_t *messages)
 {
 	int64_t until_ms = letters_wait_until_ms(local->letters, clock_mono_ms() + local->idle_wait_ms);
@@ -67,6 +92,7 @@ static void read_source(struct local *local, struct batch *batch, uint64_t *mess
 		return;
 	}
 	fill_with_patience(local, batch, until_ms);
+	tell_trouble(local);
 	*messages += batch->message_count;
 	if (batch->message_count)
 		local->idle_since_ms = 0;
@@ -154,6 +180,8 @@ void *reader_main(void *context)
 
 	local->idle_wait_ms = IDLE_WAIT_MS;
 	local->idle_since_ms = 0;
+	local->trouble = (struct error){ 0 };
+	local->trouble_passes = false;
 	local->patience = (struct patience){ .setup = local->setup, .thread = THREAD_READER };
 	while (mailbox_take(local->empty, &batch, -1) == MAIL_TAKEN && read_batch(local, batch, &messages))
 		keep_pace(local, begun_ms, messages);

@@ -1,7 +1,8 @@
 /*
  * Wishes, and rest. A job whose source has nothing new and whose replica is merged gives back its connections, caches,
  * batches and two of its threads; what stays is its open source and one thread that sleeps here. It wakes at once when
- * the source's file changes (inotify), when something is wished of it, or when a replay is asked for. It also looks by
+ * the source's file changes (inotify), when a source that rings has news, when something is wished of it, or when a replay
+ * is asked for. It also looks by
  * itself from time to time, often where the file system may not tell: each job its own, so that one that hangs holds up
  * nobody else.
  */
@@ -183,14 +184,16 @@ static const struct file_system *file_system_of(const char *file)
 
 static void lie_down(struct sleeper *sleeper)
 {
-	const char *file = sleeper->source->ops->watched(sleeper->source);
-	const struct file_system *fs = file_system_of(file);
+	bool rings = sleeper->source->ops->rings;
+	const char *file = rings ? NULL : sleeper->source->ops->watched(sleeper->source);
+	const struct file_system *fs = file ? file_system_of(file) : NULL;
 
 	clock_cond_init(&sleeper->bell);
 	pthread_mutex_lock(&dormitory.lock);
-	watcher_make_locked();
+	if (file)
+		watcher_make_locked();
 	sleeper->watch = dormitory.fd < 0 || !fs ? -1 : inotify_add_watch(dormitory.fd, file, CHANGES);
-	sleeper->is_told = sleeper->watch >= 0 && fs->tells_all;
+	sleeper->is_told = rings || (sleeper->watch >= 0 && fs->tells_all);
 	sleeper->next = dormitory.sleepers;
 	dormitory.sleepers = sleeper;
 	dormitory.wants_trim = true;
@@ -260,7 +263,11 @@ static bool has_reason_to_wake(const struct sleeper *sleeper)
 
 bool source_may_rest(struct source *source)
 {
-	return source && source->ops->has_news && source->ops->watched(source);
+	struct error trouble;
+
+	if (!source || !source->ops->has_news || (source->ops->trouble && source->ops->trouble(source, &trouble)))
+		return false;
+	return source->ops->rings || source->ops->watched(source);
 }
 
 void run_rest(const struct run_setup *setup, struct source *source)

@@ -31,6 +31,8 @@ struct local {
 	int64_t idle_wait_ms;       /* the reader's: of the next pull */
 	int64_t idle_since_ms;      /* the reader's: nothing was read since; 0: something was */
 	int64_t rest_after_ms;      /* so long idle, the job rests */
+	struct error trouble;       /* the reader's: of the source, as it was told last; kind NONE: none */
+	bool trouble_passes;
 	bool source_has_ended;      /* the reader's; letters may still be read */
 	struct error reader_error;  /* these three are read after the reader has ended */
 	bool reader_failed;
@@ -68,6 +70,9 @@ bool run_is_asked_to_replay(const struct run_setup *setup);
  * What a job says, and patience (patience.c).
  */
 void run_say(const struct run_setup *setup, enum job_state state, const char *code, const char *sentence);
+void run_tell(const struct run_setup *setup);
+/* A wait that is nobody's sleep: part of the thread's work does not go on. */
+void run_tell_wait(const struct run_setup *setup, enum job_thread thread, const struct error *failure);
 /* Sleeps before the next try, shorter if the wish is to leave. False: this failure does not pass. */
 bool patience_wait(struct patience *patience, const struct error *failure);
 /* It worked. */

@@ -2,11 +2,21 @@
 #include "base/mailbox.h"
 #include "runner/runner_private.h"
 
+static bool source_is_told_at_once(const struct source *source)
+{
+	return source && source->ops->confirms_at_once;
+}
+
 static bool write_batch(struct local *local, struct batch *batch, struct error *err)
 {
-	batch->is_committed = batch->replay ? pipeline_write_replay(local->pipeline, batch, local->setup->desk, err)
-	                                    : pipeline_write(local->pipeline, batch, err);
-	return batch->is_committed;
+	bool is_written = batch->replay ? pipeline_write_replay(local->pipeline, batch, local->setup->desk, err)
+	                                : pipeline_write(local->pipeline, batch, err);
+
+	batch->is_committed = is_written;
+	/* A source that can be told by any thread need not wait until the batch is back with the reader. */
+	if (batch->is_committed && source_is_told_at_once(local->pipeline->source))
+		reader_confirm(local->pipeline, batch);
+	return is_written;
 }
 
 /* Once a batch was left out, all behind it are: the wish may change, what was not written may not be passed over. */
@@ -64,7 +74,7 @@ bool writer_run(struct local *local, struct error *err)
 		struct batch *batch = item;
 		bool is_fine = write_with_patience(local, batch, err);
 
-		if (batch->is_committed)
+		if (is_fine && !local->has_left)
 			merge_thread_wake(local->merge, batch->record_count);
 		if (mailbox_post(local->empty, batch, -1) != MAIL_TAKEN)
 			batch_free(batch);

@@ -21,6 +21,37 @@ enum pulled {
 	PULLED_FAILED,  /* err is set; the batch is_last if there is nothing to wait for: what failed cannot be had again */
 };
 
+/*
+ * What a source that reads from several places (subscriptions) shows of them. Copies, from any thread.
+ */
+#define SOURCE_CHANNELS_SHOWN 16
+
+struct source_channel {
+	char name[256];          /* as people read it, cut */
+	char full_name[400];     /* projects/P/subscriptions/S */
+	bool is_read;            /* a stream is open, and it works */
+	struct error failure;    /* why not, or why nothing is acknowledged; kind NONE: it is */
+	int64_t failed_us;       /* since when; 0: it has not */
+	int64_t answered_us;     /* last answer; 0: none yet */
+	bool is_exactly_once, has_dead_letters;
+	int64_t lease_ms;        /* that is asked for */
+	uint64_t received, redelivered, acknowledged;
+	uint64_t refused_acks;   /* acknowledgements that the server did not take: the message comes again */
+	uint64_t restarts;       /* streams that ended and were opened again */
+};
+
+struct source_view {
+	uint64_t outstanding;    /* messages that are ours and not yet acknowledged */
+	uint64_t outstanding_bytes;
+	int64_t oldest_ms;       /* how long the oldest of them has been held; 0: none */
+	uint64_t expired;        /* leases that ran out */
+	int64_t extend_p99_ms;   /* how long calls that extend leases take; 0: none yet */
+	uint64_t received, redelivered, acknowledged, refused_acks, restarts; /* of all channels */
+	bool is_emulated;
+	size_t channel_count;    /* there may be more than are shown */
+	struct source_channel channels[SOURCE_CHANNELS_SHOWN];
+};
+
 struct source_setup {
 	const struct job_options *options;
 	const char *big_folder;                 /* jobs/NAME.big: where bodies too long to hold go */
@@ -29,6 +60,9 @@ struct source_setup {
 	const char *store;                      /* letters: the job's store, */
 	int64_t run;                            /* and the replay whose claims are read */
 	struct google *google;                  /* lent until close; NULL: the job asks nothing of Google */
+	/* From a thread of the source's own: it has news (has_news), also when nobody pulls. NULL: nobody wants to know. */
+	void (*on_news)(void *context);
+	void *context;
 };
 
 struct source_ops {
@@ -59,9 +93,22 @@ struct source_ops {
 	const char *(*watched)(struct source *);
 	/* May be NULL: it is left alone now, and gives back what it can make again at the next pull. */
 	void (*rest)(struct source *);
+	/* Of such a source that has no file: it says itself when it has news (on_news). */
+	bool rings;
+
+	/* `confirm` may be called by any thread, so it is as soon as a batch is committed; else it is the reader's. */
+	bool confirms_at_once;
+	/* The places that it reads from, by message.channel: letters are kept under their names. Lent until close. NULL: there
+	 * is only one, and `mark` names it. */
+	const char *(*channel)(struct source *, size_t index);
+	/* What is wrong with one of them while others go on (kind, code, sentence); false: nothing. NULL: a pull says it. */
+	bool (*trouble)(struct source *, struct error *out);
+	void (*look)(struct source *, struct source_view *out);
 };
 
 extern const struct source_ops source_feed;
+/* Subscriptions of Pub/Sub, by StreamingPull. */
+extern const struct source_ops source_pubsub;
 /* Dead letters as a source: what a replay has claimed, as it first came. It has no position of its own. */
 extern const struct source_ops source_letters;
 

@@ -472,7 +472,7 @@ static void nothing_is_left_after_a_rollback(void **state)
 
 	assert_true(dlq_begin(place->dlq, &err));
 	assert_true(dlq_keep(place->dlq, place->batch, m, "shop.orders", &err));
-	assert_true(dlq_park(place->dlq, m, "shop.orders", NULL, &err));
+	assert_true(dlq_park(place->dlq, m, "shop.orders", NULL, NULL, &err));
 	dlq_rollback(place->dlq);
 	assert_int_equal(look(place, LIST, (struct dlq_filter){ 0 }), 0);
 	assert_int_equal(look(place, GROUPS, (struct dlq_filter){ 0 }), 0);
@@ -758,10 +758,10 @@ static void parked_messages_come_back_in_order(void **state)
 		m->attrs = attrs;
 		m->attr_count = 2;
 		m->publish = SPAN("2026-01-05T03:10:00.123Z");
-		assert_true(dlq_park(place->dlq, m, "shop.orders", &why, &err));
-		assert_true(dlq_park(place->dlq, m, "shop.orders", &why, &err));
+		assert_true(dlq_park(place->dlq, m, "shop.orders", &why, NULL, &err));
+		assert_true(dlq_park(place->dlq, m, "shop.orders", &why, NULL, &err));
 	}
-	assert_true(dlq_park(place->dlq, message_at(place, 40, SPAN("x"), NULL), "shop.other", &why, &err));
+	assert_true(dlq_park(place->dlq, message_at(place, 40, SPAN("x"), NULL), "shop.other", &why, NULL, &err));
 	assert_true(dlq_commit(place->dlq, &err));
 	assert_true(dlq_parked(place->dlq, "shop.orders", &count, &bytes, &err));
 	assert_int_equal(count, 3);
@@ -817,8 +817,8 @@ static void many_parked_messages_are_summed_up_once(void **state)
 		for (uint64_t i = 0; i < 9; i++) {
 			struct message *m = message_at(place, 100 + i, SPAN("{}"), NULL);
 
-			assert_true(dlq_park(place->dlq, m, tables[i % 3 == 0], &why, &err));
-			assert_true(dlq_park(place->dlq, m, tables[i % 3 == 0], &why, &err));
+			assert_true(dlq_park(place->dlq, m, tables[i % 3 == 0], &why, NULL, &err));
+			assert_true(dlq_park(place->dlq, m, tables[i % 3 == 0], &why, NULL, &err));
 		}
 		if (round == 0) {
 			dlq_rollback(place->dlq);
@@ -831,7 +831,7 @@ static void many_parked_messages_are_summed_up_once(void **state)
 	}
 	check_parked(place, "shop.orders", 6, 12);
 	assert_true(dlq_begin(place->dlq, &err));
-	assert_true(dlq_park(place->dlq, message_at(place, 200, SPAN("one"), NULL), "shop.orders", &why, &err));
+	assert_true(dlq_park(place->dlq, message_at(place, 200, SPAN("one"), NULL), "shop.orders", &why, NULL, &err));
 	assert_true(dlq_unpark_done(place->dlq, 1, &err));
 	assert_true(dlq_commit(place->dlq, &err));
 	check_parked(place, "shop.orders", 7, 15);
@@ -847,7 +847,7 @@ static void parked_message_that_is_refused_later_keeps_its_origin(void **state)
 
 	keep_simple(place, 7, &type_mismatch);
 	assert_true(dlq_begin(place->dlq, &err));
-	assert_true(dlq_park(place->dlq, message_at(place, 8, SPAN("{}"), NULL), "shop.orders", NULL, &err));
+	assert_true(dlq_park(place->dlq, message_at(place, 8, SPAN("{}"), NULL), "shop.orders", NULL, NULL, &err));
 	assert_true(dlq_commit(place->dlq, &err));
 
 	open_store(place, DLQ_WRITE, "feed-2");

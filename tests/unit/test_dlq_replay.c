@@ -364,8 +364,8 @@ static void test_parked_messages_of_a_paused_table_stay_behind(void **state)
 	bool was_paused;
 	int64_t id;
 
-	must(dlq_begin(place->dlq, &err) && dlq_park(place->dlq, message_at(place, 0, NULL), "shop.a", NULL, &err) &&
-	     dlq_park(place->dlq, message_at(place, 1, NULL), "shop.b", NULL, &err) && dlq_commit(place->dlq, &err), &err);
+	must(dlq_begin(place->dlq, &err) && dlq_park(place->dlq, message_at(place, 0, NULL), "shop.a", NULL, NULL, &err) &&
+	     dlq_park(place->dlq, message_at(place, 1, NULL), "shop.b", NULL, NULL, &err) && dlq_commit(place->dlq, &err), &err);
 	must(dlq_pause_table(place->dlq, "shop.a", "", "", &err), &err);
 	must(dlq_unpark_next(place->dlq, NULL, 0, place->batch, &id, &err), &err);
 	assert_int_equal(id, 2);

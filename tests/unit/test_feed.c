@@ -371,6 +371,9 @@ static void options_choose_the_source(void **state)
 	assert_null(source_choose(&options, &err));
 	assert_string_equal(err.code, "bad_parameter");
 	options.input_subscriptions = options.name;
+	assert_ptr_equal(source_choose(&options, &err), &source_pubsub);
+	options.input_subscriptions = NULL;
+	options.input_topics = options.name;
 	assert_null(source_choose(&options, &err));
 	assert_string_equal(err.code, "not_available_yet");
 }

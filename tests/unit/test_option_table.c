@@ -176,7 +176,8 @@ static void a_default_that_is_written_out_changes_nothing(void **state)
 /* Everything behind `parameters` that holds one parameter. Counts belong to the list before them. */
 static const size_t members[] = {
 #define MEMBER(name) offsetof(struct job_options, name)
-	MEMBER(warehouse), MEMBER(input_file), MEMBER(input_subscriptions), MEMBER(input_topics),
+	MEMBER(warehouse), MEMBER(input_file), MEMBER(input_subscriptions), MEMBER(input_subscription),
+	MEMBER(input_topics),
 	MEMBER(message_format), MEMBER(source_schema), MEMBER(replication_mode), MEMBER(change_log_dataset),
 	MEMBER(replica_dataset), MEMBER(update_frequency_secs), MEMBER(primary_keys), MEMBER(schema_changes),
 	MEMBER(column_types), MEMBER(on_unrepresentable), MEMBER(unavailable_value), MEMBER(tombstone_days),
@@ -215,7 +216,7 @@ static void a_row_that_is_available_has_a_member(void **state)
 		if (job_option_table[i].is_available && job_option_table[i].at == SIZE_MAX)
 			fail_msg("%s is available but nobody can read it", job_option_table[i].name);
 	assert_true(option_find("parkBytes")->is_available);
-	assert_false(option_find("inputSubscriptions")->is_available);
+	assert_false(option_find("inputTopics")->is_available);
 }
 
 static void the_reference_page_has_a_line_for_every_row(void **state)
