@@ -67,35 +67,18 @@ static bool asker_open(struct check *check, struct bigquery_asker *out, struct e
  * The dataset
  */
 
-/* GRANT needs nobody to know which of bq's commands take a dataset. */
-static void fix_grant(struct check *check, const struct bigquery_asker *asker, const char *dataset, const char *role,
-                      char fix[CHECK_FIX_BYTES])
-{
-	char member[320];
-
-	check_member(check, member);
-	snprintf(fix, CHECK_FIX_BYTES, "bq query --project_id=%s --use_legacy_sql=false 'GRANT `%s` ON SCHEMA `%s`.`%s` TO \"%s\"'",
-	         asker->project, role, asker->project, dataset, member);
-}
-
-static void fix_for(struct check *check, const struct bigquery_asker *asker, const char *dataset, const struct error *why,
+static void fix_for(struct check *check, const struct bigquery_asker *asker, const char *dataset, const char *code,
                     char fix[CHECK_FIX_BYTES])
 {
-	const char *location = check->options->location;
+	char member[MEMBER_BYTES];
+	struct bigquery_names names = { .project = asker->project, .dataset = dataset, .location = check->options->location,
+	                                .member = member };
+	OWNED(text) command = text_new(CHECK_FIX_BYTES - 1);
 
+	check_member(check, member);
 	*fix = '\0';
-	if (strcmp(why->code, "dataset_missing") == 0)
-		snprintf(fix, CHECK_FIX_BYTES, "bq --location=%s mk --dataset %s:%s", location ? location : "LOCATION", asker->project,
-		         dataset);
-	else if (strcmp(why->code, "bigquery_denied") == 0)
-		fix_grant(check, asker, dataset, "roles/bigquery.dataEditor", fix);
-	else if (strcmp(why->code, "google_api_disabled") == 0)
-		snprintf(fix, CHECK_FIX_BYTES, "gcloud services enable bigquery.googleapis.com bigquerystorage.googleapis.com --project %s",
-		         asker->project);
-	else if (strcmp(why->code, "google_billing") == 0)
-		snprintf(fix, CHECK_FIX_BYTES, "gcloud billing projects link %s --billing-account ACCOUNT", asker->project);
-	else if (strcmp(why->code, "no_such_project") == 0)
-		snprintf(fix, CHECK_FIX_BYTES, "gcloud projects describe %s", asker->project);
+	if (bigquery_fix(code, &names, command))
+		memcpy(fix, command->at, command->len + 1);
 }
 
 static void say_expiration(struct check *check, struct finding about, const struct bigquery_asker *asker, const char *dataset,
@@ -145,11 +128,11 @@ static void ask_dataset(struct check *check, const struct bigquery_asker *asker,
 		say_dataset(check, &about, asker, dataset, &facts);
 	} else if (strcmp(why.code, "bigquery_denied") == 0) {
 		/* Writing needs no right to look at the dataset. */
-		fix_grant(check, asker, dataset, "roles/bigquery.dataEditor", fix);
+		fix_for(check, asker, dataset, "bigquery_denied", fix);
 		check_unknown(check, &about, &why);
 		check->has_dataset = true;
 	} else {
-		fix_for(check, asker, dataset, &why, fix);
+		fix_for(check, asker, dataset, why.code, fix);
 		check_fails(check, &about, &why);
 	}
 }
@@ -208,7 +191,7 @@ static void ask_table(struct check *check, const struct bigquery_asker *asker, c
 	if (bigquery_table_compare(asker, dataset, span_of(name), schema, &look, &why)) {
 		say_table(check, &about, dataset, name, &look);
 	} else {
-		fix_for(check, asker, dataset, &why, fix);
+		fix_for(check, asker, dataset, why.code, fix);
 		check_fails(check, &about, &why);
 	}
 }
@@ -242,7 +225,7 @@ static void say_rights(struct check *check, const struct bigquery_asker *asker, 
 	for (size_t i = 0; i < RIGHTS; i++) {
 		struct finding about = { .parameter = "changeLogDataset", .tried = "tables.testIamPermissions", .fix = has[i] ? NULL : fix };
 
-		fix_grant(check, asker, dataset, "roles/bigquery.dataEditor", fix);
+		fix_for(check, asker, dataset, "bigquery_denied", fix);
 		if (has[i]) {
 			check_ok(check, &about, "%s: the account may %s", rights[i].permission, rights[i].for_what);
 			continue;
@@ -283,7 +266,7 @@ static void say_step(struct check *check, const struct bigquery_asker *asker, co
 		check_ok(check, &about, "%s", works);
 		return;
 	}
-	fix_for(check, asker, dataset, why, fix);
+	fix_for(check, asker, dataset, why->code, fix);
 	check_fails(check, &about, why);
 }
 

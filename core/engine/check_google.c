@@ -30,27 +30,12 @@ void check_credentials(struct check *check)
 		check_ok(check, &about, "credentials %s are there and can be read", named);
 }
 
-static void find_member(const char *source, char out[320])
-{
-	const char *at = strchr(source, '@'), *begin = at;
-	size_t len;
-
-	if (!at)
-		return;
-	while (begin > source && begin[-1] != ' ')
-		begin--;
-	len = strcspn(begin, " ,;");
-	snprintf(out, 320, "%s:%.*s", strstr(begin, "gserviceaccount.com") ? "serviceAccount" : "user",
-	         (int)(len < 280 ? len : 280), begin);
-}
-
 void check_member(struct check *check, char out[320])
 {
 	struct credentials_view view;
 
-	snprintf(out, 320, "serviceAccount:ACCOUNT");
-	if (check->google && google_look(check->google, &view))
-		find_member(view.source, out);
+	if (!check->google || !google_look(check->google, &view) || !credentials_member(&view, out))
+		snprintf(out, 320, "serviceAccount:ACCOUNT");
 }
 
 bool check_used_account(const struct job_options *options)

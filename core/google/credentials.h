@@ -113,5 +113,8 @@ struct credentials_view {
 void credentials_look(struct credentials *credentials, struct credentials_view *out);
 /* "auth failed since 02:14:07Z: ...", or "token of .. good for 41m"; false: the text is full. */
 bool credentials_sentence(const struct credentials_view *view, struct text *out);
+/* Whose it is as IAM names it: "serviceAccount:weir@acme.iam.gserviceaccount.com", "user:..". False: not known. */
+#define MEMBER_BYTES 320
+bool credentials_member(const struct credentials_view *view, char out[MEMBER_BYTES]);
 
 #endif

@@ -154,3 +154,19 @@ bool credentials_sentence(const struct credentials_view *view, struct text *out)
 	return text_add_format(out, "token of the %s, %lldm left, renewed in %lldm", view->source,
 	                       (long long)(view->left_ms / 60000), (long long)(view->renew_ms > 0 ? view->renew_ms / 60000 : 0));
 }
+
+/* The source is a sentence of ours with the account in it. */
+bool credentials_member(const struct credentials_view *view, char out[MEMBER_BYTES])
+{
+	const char *at = strchr(view->source, '@'), *begin = at;
+	size_t len;
+
+	if (!at)
+		return false;
+	while (begin > view->source && begin[-1] != ' ')
+		begin--;
+	len = strcspn(begin, " ,;");
+	snprintf(out, MEMBER_BYTES, "%s:%.*s", strstr(begin, "gserviceaccount.com") ? "serviceAccount" : "user",
+	         (int)(len < 280 ? len : 280), begin);
+	return true;
+}

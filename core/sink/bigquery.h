@@ -10,6 +10,14 @@
 #include "google/google.h"
 #include "record/schema.h"
 
+/* The command that mends a failure with that reason code, to be pasted. False: there is none, or a name that no command
+ * may have in it. Members may be NULL but project and dataset. */
+struct bigquery_names {
+	const char *project, *dataset, *table, *location;
+	const char *member;       /* as IAM names the account: "serviceAccount:.." */
+};
+bool bigquery_fix(const char *code, const struct bigquery_names *names, struct text *out);
+
 struct bigquery_asker {
 	struct google *google;
 	struct rest_client *client;

@@ -6,6 +6,7 @@
 #include "sink/bigquery_desk_private.h"
 
 #include "base/clock.h"
+#include "sink/bigquery.h"
 
 #define TROUBLE_SHOWN_MS 1500 /* shorter ones are nobody's news */
 #define LOOKS_AT_ONCE 5       /* of a table that others change all the time */
@@ -20,8 +21,26 @@ static bool makes_tables(const struct table_desk *desk)
 	return !json_is_false(json_object_get(desk->options->parameters, "autoMapTables"));
 }
 
-static void needs_you(struct table_desk *desk, struct desk_table *table, const struct error *error)
+/* The command that mends it stands in the sentence, where everybody sees it. */
+static void fix_add(const struct table_desk *desk, const struct desk_table *table, struct error *error)
 {
+	struct credentials_view view;
+	char member[MEMBER_BYTES];
+	bool has_member = google_look(desk->google, &view) && credentials_member(&view, member);
+	struct bigquery_names names = { .project = desk->project, .dataset = table->dataset, .table = table->name,
+	                                .location = desk->options->location, .member = has_member ? member : NULL };
+	OWNED(text) fix = text_new(400);
+	size_t len = strlen(error->message);
+
+	if (bigquery_fix(error->code, &names, fix) && len + fix->len + 8 < sizeof(error->message))
+		snprintf(error->message + len, sizeof(error->message) - len, "; try: %s", fix->at);
+}
+
+static void needs_you(struct table_desk *desk, struct desk_table *table, const struct error *why)
+{
+	struct error with_fix = *why, *error = &with_fix;
+
+	fix_add(desk, table, error);
 	int64_t next_ms = clock_mono_ms() + backoff_next(&table->backoff, error->retry_after_ms);
 
 	desk_state(desk, table, TABLE_NEEDS_YOU, error, next_ms);
