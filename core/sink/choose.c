@@ -11,6 +11,8 @@ const struct sink_ops *sink_choose(const struct job_options *options, struct err
 {
 	size_t at = (size_t)options->warehouse;
 
+	if (options->warehouse == WAREHOUSE_LOCAL && !job_has_one_dataset(options))
+		return &sink_local_many;
 	if (at < sizeof(sinks) / sizeof(sinks[0]) && sinks[at])
 		return sinks[at];
 	fail(err, ERROR_CONFIG, "not_available_yet", "job '%s': warehouse bigquery is not available yet; local is",

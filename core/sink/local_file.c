@@ -55,12 +55,18 @@ static const char *const warehouse_migrations[] = {
 	/* A number that a turned bit has made another one (local_digest.c). */
 	("ALTER TABLE _weir_position ADD COLUMN digest BLOB NOT NULL DEFAULT x'';"
 	 "ALTER TABLE _weir_ledger ADD COLUMN digest BLOB NOT NULL DEFAULT x'';"),
+
+	/* Jobs whose messages choose their dataset (local_many.c). */
+	("CREATE TABLE _weir_datasets("
+	 "job TEXT, number INTEGER, dataset TEXT NOT NULL, commits INTEGER NOT NULL, PRIMARY KEY(job, number)) WITHOUT ROWID;"
+	 "CREATE TABLE _weir_order("
+	 "job TEXT, number INTEGER, source TEXT NOT NULL, PRIMARY KEY(job, number)) WITHOUT ROWID;"),
 };
 
 static const struct store_kind warehouse_kind = {
 	.what = "warehouse",
 	.application_id = WAREHOUSE_ID,
-	.version = 5,
+	.version = 6,
 	.migrations = warehouse_migrations,
 	.page_bytes = WAREHOUSE_PAGE_BYTES,
 };

@@ -34,16 +34,19 @@ static bool read_books(struct local_sink *sink, struct error *err)
 	return is_fine;
 }
 
-bool warehouse_look(const struct sink_setup *setup, struct arena *arena, struct sink_state *out, struct error *err)
+static bool look_at_one(const struct sink_setup *setup, struct arena *arena, struct sink_state *out, struct error *err)
 {
 	struct arena *scratch = arena_new(16u << 10);
 	bool is_upsert = setup->options->replication_mode == REPLICATION_UPSERT;
 	struct local_sink sink = { .arena = scratch, .job = setup->options->name, .is_upsert = is_upsert,
 	                           .is_append = setup->options->replication_mode == REPLICATION_APPEND };
-	const char *dataset = is_upsert ? setup->options->replica_dataset : setup->options->change_log_dataset;
+	const char *dataset = setup->dataset ? setup->dataset
+	                      : is_upsert    ? setup->options->replica_dataset : setup->options->change_log_dataset;
 	struct error failure = { 0 };
 	bool is_fine;
 
+	sink.dataset = (char *)dataset;
+	sink.has_own_dataset = setup->options->template == TEMPLATE_PUBSUB_CDC;
 	sink.store = local_open(setup->warehouse, dataset, STORE_READ, 0, 0, &failure);
 	is_fine = sink.store && read_books(&sink, &failure);
 	if (is_fine)
@@ -59,4 +62,10 @@ bool warehouse_look(const struct sink_setup *setup, struct arena *arena, struct 
 	free(sink.ledgers);
 	arena_free(scratch);
 	return is_fine;
+}
+
+bool warehouse_look(const struct sink_setup *setup, struct arena *arena, struct sink_state *out, struct error *err)
+{
+	return job_has_one_dataset(setup->options) ? look_at_one(setup, arena, out, err)
+	                                           : many_look(setup, look_at_one, arena, out, err);
 }

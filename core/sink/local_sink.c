@@ -22,7 +22,7 @@ static struct sink *local_open_sink(const struct sink_setup *setup, struct error
 	sink->sink.ops = &sink_local;
 	sink->arena = arena_new(64u << 10);
 	sink->job = arena_string(sink->arena, span_of(setup->options->name));
-	sink->dataset = arena_string(sink->arena, span_of(dataset_of(setup->options)));
+	sink->dataset = arena_string(sink->arena, span_of(setup->dataset ? setup->dataset : dataset_of(setup->options)));
 	sink->incarnation = arena_string(sink->arena, span_of(setup->incarnation));
 	sink->is_upsert = setup->options->replication_mode == REPLICATION_UPSERT;
 	sink->is_append = setup->options->replication_mode == REPLICATION_APPEND;

@@ -64,6 +64,11 @@ bool local_table_save(struct local_sink *sink, uint32_t number, struct error *er
 /* A schema change where it stands between the batch's records. */
 bool local_table_change(struct local_sink *sink, struct batch *batch, const struct schema_change *change, struct error *err);
 
+/* local_many.c: the books of a job with several datasets, read by a connection that only reads. */
+bool many_look(const struct sink_setup *setup,
+               bool (*look_at_one)(const struct sink_setup *, struct arena *, struct sink_state *, struct error *),
+               struct arena *arena, struct sink_state *out, struct error *err);
+
 /* local_append.c */
 bool record_append(struct local_sink *sink, struct batch *batch, struct record *record, struct error *err);
 /* Without autoMapTables: is the table there? It is nobody's to be made. */

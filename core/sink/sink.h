@@ -47,6 +47,7 @@ void sink_figures_answered(struct sink_figures *figures, uint64_t rows);
 struct sink_setup {
 	const struct job_options *options;
 	const char *warehouse;      /* folder of the local warehouse */
+	const char *dataset;        /* of this sink alone, where a job has several (local_many.c); NULL: the job's */
 	const char *incarnation;    /* random identity of this job's store (dlq), kept beside the position */
 	struct sink_figures *figures; /* lent until close; NULL: nobody looks */
 	int64_t cache_bytes;        /* this connection's share of localCacheBytes */
@@ -91,6 +92,8 @@ struct sink_ops {
 };
 
 extern const struct sink_ops sink_local;
+/* The same where messages choose their dataset: one file each, and one for the job's books. */
+extern const struct sink_ops sink_local_many;
 
 /* What the local warehouse knows of the job, read only and without making anything; texts live in the arena.
  * is_known false: nothing there yet. May be called while the job runs. */
