@@ -165,10 +165,12 @@ static bool place_find(void *context, struct span name, struct span *out)
 	struct places *p = context;
 	const struct json_doc *doc = p->e->doc;
 	uint32_t end = doc->tokens[0].next, found = 0;
-	bool is_meant = false;
+	bool is_meant = false, has_it = false;
 
-	if (p->d->options->message_metadata && (metadata_find(p->e->message, name, out, &is_meant) || is_meant))
-		return is_meant && out->at;
+	if (p->d->options->message_metadata)
+		has_it = metadata_find(p->e->message, name, out, &is_meant);
+	if (is_meant)
+		return has_it;
 	for (uint32_t at = 1; at < end; at = doc->tokens[at + 1].next) {
 		bool is_plain = !(doc->tokens[at].flags & JSON_HAS_ESCAPES);
 
