@@ -81,7 +81,7 @@ TUI_LIBRARY := $(filter-out $(B)/o/tui/main.o,$(TUI_OBJECTS))
 UNIT_PROGRAMS := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SOURCES))
 FUZZ_PROGRAMS := $(patsubst tests/fuzz/%.c,$(B)/%,$(FUZZ_SOURCES))
 
-.PHONY: all programs manual help deps test-deps demo test soak bench lint docs format fuzz fuzz-programs install clean unit screen accept google FORCE
+.PHONY: all fast programs manual help deps test-deps demo test soak bench lint docs format fuzz fuzz-programs install clean unit screen accept google FORCE
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -193,7 +193,9 @@ $(FAST_PROGRAMS): $(B)/tests/emulators/fast_%: $(B)/o/tests/emulators/fast/%.o $
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(shell pkg-config --libs libnghttp2)
 
-google: $(B)/tests/google/drive $(FAST_PROGRAMS) build/emulators ## the test servers over Google's own library (Go), and what drives core/google against them
+fast: $(FAST_PROGRAMS)
+
+google: $(B)/tests/google/drive fast build/emulators ## the test servers over Google's own library (Go), and what drives core/google against them
 
 # Targets of the console's parts.
 FUZZ_OF_TUI := $(patsubst %,$(B)/fuzz_%,keys key_file theme line filter cells)

@@ -56,7 +56,7 @@ part lint-words 10 tests/lint/words.sh
 part lint-readme 10 tests/lint/readme.sh
 part lint-reasons 10 tests/lint/reasons.sh
 part lint-screens 10 tests/lint/screens.py
-part build 90 build plain programs unit screen build/tests/google/drive build/tests/emulators/fast_echo build/test-crash
+part build 90 build plain programs unit screen build/tests/google/drive fast build/test-crash
 part servers 150 servers
 part unit 60 tests/unit.sh build
 part e2e 90 env WEIR_BUILD=build python3 tests/e2e/run.py
@@ -71,7 +71,7 @@ part damage 15 env WEIR_BUILD=build/crash python3 tests/soak/damage.py --count 1
 part day 30 env WEIR_BUILD=build/crash python3 tests/soak/day.py --seconds 8
 part growth 15 env WEIR_BUILD=build/crash python3 tests/soak/growth.py --starts 60 --messages 200000
 part tries 30 env WEIR_BUILD=build/crash WEIR_TRIES=${WEIR_TRIES:-100} python3 tests/e2e/run.py test_tries.py
-part build-asan 90 build asan programs unit screen build/asan/tests/google/drive build/asan/tests/emulators/fast_echo
+part build-asan 90 build asan programs unit screen build/asan/tests/google/drive fast
 part unit-asan 60 tests/unit.sh build/asan
 part e2e-asan 150 env WEIR_BUILD=build/asan python3 tests/e2e/run.py
 part monkey 120 env WEIR_MONKEY=${WEIR_MONKEY:-$WEIR_SEEDS} WEIR_BUILD=build/asan python3 tests/screen/run.py test_monkey.py

@@ -2,26 +2,27 @@
 import json
 import os
 import subprocess
+import tempfile
 
 import emulators
 import weir
 
-FAST = os.path.join(weir.BUILD, "tests", "emulators", "fast_echo")
+FOLDER = os.path.join(weir.BUILD, "tests", "emulators")
 
 
 class Fast:
-    def __init__(self, program=FAST):
-        self.program = program
+    def __init__(self, service="echo", *arguments):
+        self.command = [os.path.join(FOLDER, "fast_" + service), *map(str, arguments)]
 
     def __enter__(self):
-        if not os.path.exists(self.program):
-            raise weir.Skip("%s is not built: make google" % self.program)
-        self.process = subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if not os.path.exists(self.command[0]):
+            raise weir.Skip("%s is not built: make google" % self.command[0])
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.port = json.loads(self.process.stdout.readline())["port"]
         return self
 
     def __exit__(self, kind, *_):
-        self.said, said = self.process.communicate(timeout=60)
+        self.out, said = self.process.communicate(timeout=60)
         assert kind or (self.process.returncode == 0 and not said), (self.process.returncode, said[-4000:])
 
 
@@ -45,10 +46,37 @@ def test_our_client_finds_an_echo():
 
 def test_managedwriter_appends_to_the_fast_bigquery():
     emulators.servers()
-    with Fast(FAST.replace("fast_echo", "fast_bigquery")) as fast:
+    with Fast("bigquery") as fast:
         for more in ([], ["-committed"]):
             said = subprocess.run([emulators.PROGRAM, "bigquery-bench", "-storage", str(fast.port), "-count", "30500"] + more, capture_output=True, timeout=120)
             assert said.returncode == 0, said
             assert json.loads(said.stdout)["messages"] == 30500, said
-    counted = json.loads(fast.said)
+    counted = json.loads(fast.out)
     assert (counted["rows"], counted["requests"]) == (61000, 62) and counted["bytes"] > 61000 * 1024, counted
+
+
+def test_googles_client_receives_from_the_fast_pubsub():
+    emulators.servers()
+    for count, per_response in ((30000, 100), (3000, 1), (5, 1000)):
+        with Fast("pubsub", count, per_response) as fast:
+            said = subprocess.run([emulators.PROGRAM, "pubsub-bench", "-target", "127.0.0.1:%d" % fast.port, "-count", str(count)],
+                                  capture_output=True, timeout=120)
+            assert said.returncode == 0 and json.loads(said.stdout)["messages"] == count, said
+        counted = json.loads(fast.out)
+        assert counted["sent"] == counted["acked"] == count and counted["handed_back"] == 0, counted
+
+
+def test_the_fast_pubsub_gives_the_lines_of_a_feed():
+    emulators.servers()
+    with tempfile.TemporaryDirectory(prefix="weir-") as folder:
+        feed, got = os.path.join(folder, "feed"), os.path.join(folder, "got")
+        lines = ['{"n":%d,"pad":"%s"}' % (n, "y" * (n % 300)) for n in range(2500)]
+        with open(feed, "w") as f:
+            f.write("\n".join(lines) + "\n")
+        with Fast("pubsub", 0, 100, feed) as fast:
+            subprocess.run([emulators.PROGRAM, "receive", "-target", "127.0.0.1:%d" % fast.port, "-subscription", "any", "-file", got,
+                            "-count", "2500"], check=True, capture_output=True, timeout=120)
+        with open(got) as f:
+            messages = [json.loads(line) for line in f]
+        assert sorted(json.dumps(m["data"], separators=(",", ":")) for m in messages) == sorted(lines)
+        assert len({m["id"] for m in messages}) == 2500 and all(m["attrs"] == {"source": "bench"} for m in messages), messages[:2]

@@ -23,6 +23,16 @@ struct fast_service {
 /* Listens on 127.0.0.1, prints {"port":N} as a line and serves until standard input ends. The exit status. */
 int fast_serve(const struct fast_service *services);
 
+/* Asks for more whenever little of the stream waits to be sent, and says when it is gone. */
+struct fast_feeder {
+	void (*on_room)(struct fast_stream *stream, void *context);
+	void (*on_close)(void *context);
+	void *context;
+};
+void fast_feed(struct fast_stream *stream, const struct fast_feeder *feeder);
+/* on_room has something again. */
+void fast_wake(struct fast_stream *stream);
+
 /* Sends a message, or ends the call with a status of gRPC. */
 void fast_send(struct fast_stream *stream, const uint8_t *at, size_t len);
 void fast_finish(struct fast_stream *stream, int status);

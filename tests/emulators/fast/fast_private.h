@@ -9,6 +9,7 @@
 #define PREFIX_BYTES 5
 #define MESSAGE_BYTES_MAX (64u << 20)
 #define WINDOW_BYTES (16 << 20)
+#define ROOM_BYTES (256u << 10) /* less waits to be sent: there is room for more */
 
 /* Bytes that wait: from `begin` to `end` of `room`. */
 struct bytes {
@@ -24,6 +25,7 @@ struct fast_stream {
 	int32_t id;
 	const struct fast_service *service; /* NULL: there is none of that path */
 	struct bytes in, out;
+	struct fast_feeder feeder;
 	bool is_deferred, has_ended;
 	int status;
 	void *own;

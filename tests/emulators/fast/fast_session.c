@@ -39,6 +39,17 @@ static void wake(struct fast_stream *stream)
 	nghttp2_session_resume_data(stream->connection->session, stream->id);
 }
 
+void fast_feed(struct fast_stream *stream, const struct fast_feeder *feeder)
+{
+	stream->feeder = *feeder;
+	wake(stream);
+}
+
+void fast_wake(struct fast_stream *stream)
+{
+	wake(stream);
+}
+
 void fast_send(struct fast_stream *stream, const uint8_t *at, size_t len)
 {
 	uint8_t prefix[PREFIX_BYTES] = { 0, (uint8_t)(len >> 24), (uint8_t)(len >> 16), (uint8_t)(len >> 8), (uint8_t)len };
@@ -75,9 +86,13 @@ static ssize_t read_out(nghttp2_session *session, int32_t id, uint8_t *at, size_
                         nghttp2_data_source *source, void *context)
 {
 	struct fast_stream *stream = source->ptr;
-	size_t len = stream->out.end - stream->out.begin;
 
 	(void)session, (void)id, (void)context;
+	if (stream->feeder.on_room && !stream->has_ended && stream->out.end - stream->out.begin < ROOM_BYTES)
+		stream->feeder.on_room(stream, stream->feeder.context);
+
+	size_t len = stream->out.end - stream->out.begin;
+
 	if (len > room)
 		len = room;
 	if (!len && !stream->has_ended) {
@@ -204,6 +219,8 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
 
 static void stream_free(struct fast_stream *stream)
 {
+	if (stream->feeder.on_close)
+		stream->feeder.on_close(stream->feeder.context);
 	if (stream->before)
 		stream->before->after = stream->after;
 	else
