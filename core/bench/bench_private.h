@@ -120,6 +120,25 @@ bool bench_engine_job(const struct bench *bench, struct bench_engine *engine, co
 void bench_engine_end(struct bench_engine *engine);
 
 /*
+ * Programs that stand beside weird, spoken to over pipes (bench_talker.c).
+ */
+struct bench_talker {
+	pid_t pid;
+	int in, out;
+};
+char *bench_program(const char *name); /* its path; owned */
+/* `names` is its environment. */
+bool bench_talker_start(char *const *arguments, char *const *names, struct bench_talker *out, struct error *err);
+/* One line of JSON; NULL after ^C and when there was none. */
+json_t *bench_talker_answer(const struct bench *bench, struct bench_talker *talker, struct error *err);
+/* Closes its standard input: a server says its last line then. */
+void bench_talker_hush(struct bench_talker *talker);
+/* Waits for its end, or kills it; the seconds of processor that it took. */
+double bench_talker_end(struct bench_talker *talker, bool is_patient);
+/* A client that says {"messages","wall_s","cpu_s"} at its end: messages a second, CPU seconds a million. */
+bool bench_client_run(const struct bench *bench, char *const *arguments, double *out_rate, double *out_cpu, struct error *err);
+
+/*
  * A terminal of 100x30 with a program in it (bench_terminal.c).
  */
 struct bench_terminal {
