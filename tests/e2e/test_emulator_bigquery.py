@@ -30,7 +30,7 @@ def test_managedwriter_appends_with_offsets_and_without():
 
 
 def test_managedwriter_meets_tables_that_change():
-    judge("schema_change", "remade", "time")
+    judge("schema_change", "remade", "dropped", "time")
 
 
 def test_managedwriter_writes_every_type_and_default():

@@ -156,6 +156,8 @@ func (a *appender) take(request *storagepb.AppendRowsRequest) appendAnswer {
 			return a.failed(f.failure(), true)
 		case "hang", "abort", "close":
 			return appendAnswer{fault: f}
+		case "drop":
+			a.s.dropNamed(l.name.project, l.name.dataset, l.name.table)
 		}
 	}
 	made := a.write(request, f)

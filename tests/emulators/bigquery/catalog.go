@@ -165,6 +165,16 @@ func (s *Server) table(project, dataset, name string) (*table, *failure) {
 func (s *Server) drop(t *table) {
 	t.dropped = s.clock.now()
 	delete(t.dataset.tables, t.name)
+	s.ghosts = append(s.ghosts, t)
+}
+
+// dropNamed is what a fault does; who still writes to the table is told, or served as a ghost.
+func (s *Server) dropNamed(project, dataset, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t, _ := s.table(project, dataset, name); t != nil {
+		s.drop(t)
+	}
 }
 
 // add keeps rows that came in one request.

@@ -15,7 +15,7 @@ import (
 type fault struct {
 	Table       string  `json:"table"`         // "dataset.table", "dataset.*", "*" (also empty)
 	Method      string  `json:"method"`        // "AppendRows", "insertAll", "tables.get", ..., "*" (also empty)
-	Kind        string  `json:"kind"`          // a word of faultKinds or of faultWords
+	Kind        string  `json:"kind"`          // a word of faultKinds or of faultWords; "drop" drops the table before the request
 	Skip        int     `json:"skip"`          // requests that pass before
 	Times       int     `json:"times"`         // requests that it hits; 0: any number
 	Seconds     float64 `json:"seconds"`       // of the server's clock, from the moment it is given; 0: for ever
@@ -37,7 +37,7 @@ type fault struct {
 
 // What a fault does. Those in the other table are a status by a name that people use.
 var faultKinds = map[string]bool{"row": true, "status": true, "in_band": true, "abort": true, "hang": true, "close": true,
-	"cut": true, "lost": true, "slow": true, "page": true}
+	"cut": true, "lost": true, "slow": true, "page": true, "drop": true}
 
 var faultWords = map[string]struct{ kind, reason, message string }{
 	"quota":           {"status", "quotaExceeded", "Exceeded quota for this project and region"},

@@ -194,6 +194,10 @@ func (s *Server) applyBefore(c *restCall) bool {
 		<-c.request.Context().Done()
 	case "abort", "close":
 		s.take(c).end(c.fault.Kind == "abort")
+	case "drop":
+		name, _, _ := strings.Cut(c.table, "$")
+		s.dropNamed(c.project, c.dataset, name)
+		return false
 	default:
 		return false
 	}

@@ -150,7 +150,6 @@ func deleteDataset(s *Server, c *restCall) (any, *failure) {
 	}
 	for _, t := range d.tables {
 		s.drop(t)
-		s.ghosts = append(s.ghosts, t)
 	}
 	delete(s.datasets, d.id())
 	return nil, nil

@@ -203,7 +203,6 @@ func deleteTable(s *Server, c *restCall) (any, *failure) {
 		return nil, err
 	}
 	s.drop(t)
-	s.ghosts = append(s.ghosts, t)
 	return nil, nil
 }
 

@@ -54,6 +54,7 @@ var scenarios = map[string]func(j *judge){
 	"bad_rows":      judgeBadRows,
 	"schema_change": judgeSchemaChange,
 	"remade":        judgeRemade,
+	"dropped":       judgeDropped,
 	"shared":        judgeShared,
 	"held":          judgeHeld,
 	"time":          judgeTime,

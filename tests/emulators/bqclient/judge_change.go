@@ -90,6 +90,28 @@ func judgeRemade(j *judge) {
 	j.equal("rows of the newest", len(j.rows("t")), 0)
 }
 
+func judgeDropped(j *judge) {
+	j.table("t", idAndName)
+	j.table("other", idAndName)
+	s := j.shape(idAndName)
+	row := [][]byte{j.row(s, `{"id":1}`)}
+	stream, other := j.stream("t", s, managedwriter.WithType(managedwriter.DefaultStream)), j.stream("other", s, managedwriter.WithType(managedwriter.DefaultStream))
+	defer stream.Close()
+	defer other.Close()
+	j.fault(map[string]any{"kind": "drop", "table": j.dataset.DatasetID + ".t", "method": "AppendRows", "skip": 2, "times": 1})
+	for range 2 {
+		_, err := j.append(stream, row)
+		j.must(err)
+	}
+	_, err := j.append(stream, row)
+	j.code("dropped in mid-stream", err, codes.NotFound, storagepb.StorageError_TABLE_NOT_FOUND)
+	_, err = j.append(other, row)
+	j.must(err)
+	j.must(j.dataset.DeleteWithContents(j.ctx))
+	_, err = j.append(other, row)
+	j.code("no dataset any more", err, codes.NotFound, storagepb.StorageError_TABLE_NOT_FOUND)
+}
+
 func judgeShared(j *judge) {
 	s := j.shape(idAndName)
 	client, err := managedwriter.NewClient(j.ctx, project, j.writerOptions(managedwriter.WithMultiplexing())...)
