@@ -236,6 +236,25 @@ static void table_look(struct table_look *look, const struct table_progress *tab
 	look->dead_lettered = table->total.dead_lettered;
 }
 
+/* Nothing enters it: that stands above what its letters say, but for a table that needs somebody for those. */
+static void trouble_add(json_t *object, const struct table_progress *table)
+{
+	const char *state = json_string_value(json_object_get(object, "state"));
+	const char *word = progress_state_name(table->needs_you ? STATE_NEEDS_YOU : STATE_WAITING);
+	char since[CLOCK_TEXT_BYTES], until[CLOCK_TEXT_BYTES];
+
+	if (!table->needs_you && state && strcmp(state, progress_state_name(STATE_NEEDS_YOU)) == 0)
+		return;
+	clock_text(table->since_us, since);
+	clock_text(table->until_us, until);
+	json_object_set_new(object, "state", json_string(word));
+	json_object_set_new(object, "code", json_string(table->code));
+	json_object_set_new(object, "reason", json_string(table->code));
+	json_object_set_new(object, "sentence", json_string(table->sentence));
+	json_object_set_new(object, "since", json_string(since));
+	json_object_set_new(object, "until", json_string(until));
+}
+
 static void table_add(json_t *object, const struct job *job, size_t index, int64_t now_us)
 {
 	static const struct table_look at_rest;
@@ -248,6 +267,8 @@ static void table_add(json_t *object, const struct job *job, size_t index, int64
 		look = &job->metrics->tables[index].look;
 	}
 	json_object_set_new(object, "lag_ms", lag_json(table.lag_us));
+	if (job->is_running && table.has_trouble)
+		trouble_add(object, &table);
 	if (table.has_replica)
 		json_object_set_new(object, "replica_age_ms",
 		                    json_integer(table.waiting_since_us ? (now_us - table.waiting_since_us) / 1000 : 0));

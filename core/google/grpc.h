@@ -88,6 +88,9 @@ void grpc_message_free(struct grpc_message *message);
 /* Copies the message and returns; waits (-1: for ever, 0: not) while more than unsent_bytes are unsent. `is_last` ends
  * our half of the call. */
 enum grpc_outcome grpc_send(struct grpc_call *call, struct span message, bool is_last, int64_t wait_ms);
+/* The same without the copy: room for a message of that many bytes, filled in by the caller and then handed over, sent or not. */
+struct grpc_message *grpc_message_make(size_t bytes, char **out_bytes);
+enum grpc_outcome grpc_send_made(struct grpc_call *call, struct grpc_message *message, bool is_last, int64_t wait_ms);
 /* Ends our half without another message. */
 void grpc_finish(struct grpc_call *call);
 /* The next message, which the caller frees. What came before the end is given before GRPC_ENDED. */

@@ -201,18 +201,17 @@ static int64_t until_of(int64_t wait_ms)
 	return wait_ms < 0 ? -1 : wait_ms == 0 ? 0 : clock_mono_ms() + wait_ms;
 }
 
-static struct grpc_message *message_framed(struct span bytes)
+struct grpc_message *grpc_message_make(size_t bytes, char **out_bytes)
 {
-	struct grpc_message *message = memory_alloc(sizeof(*message) + PREFIX_BYTES + bytes.len);
+	struct grpc_message *message = memory_alloc(sizeof(*message) + PREFIX_BYTES + bytes);
 	char *at = message->bytes;
 
 	message->next = NULL;
-	message->len = message->room = PREFIX_BYTES + bytes.len;
+	message->len = message->room = PREFIX_BYTES + bytes;
 	at[0] = 0;
 	for (int i = 0; i < 4; i++)
-		at[1 + i] = (char)(bytes.len >> (24 - 8 * i));
-	if (bytes.len)
-		memcpy(at + PREFIX_BYTES, bytes.at, bytes.len);
+		at[1 + i] = (char)(bytes >> (24 - 8 * i));
+	*out_bytes = at + PREFIX_BYTES;
 	return message;
 }
 
@@ -234,7 +233,16 @@ static void append_out(struct grpc_call *call, struct grpc_message *message, boo
 
 enum grpc_outcome grpc_send(struct grpc_call *call, struct span bytes, bool is_last, int64_t wait_ms)
 {
-	struct grpc_message *message = message_framed(bytes);
+	char *room;
+	struct grpc_message *message = grpc_message_make(bytes.len, &room);
+
+	if (bytes.len)
+		memcpy(room, bytes.at, bytes.len);
+	return grpc_send_made(call, message, is_last, wait_ms);
+}
+
+enum grpc_outcome grpc_send_made(struct grpc_call *call, struct grpc_message *message, bool is_last, int64_t wait_ms)
+{
 	int64_t until_ms = until_of(wait_ms);
 	enum grpc_outcome outcome = GRPC_DONE;
 

@@ -18,7 +18,7 @@ static const struct unavailable_value {
 	{ TEMPLATE_CDC | TEMPLATE_PUBSUB_CDC, "messageFormat", "beam-row" },
 	{ TEMPLATE_CDC, "messageFormat", "json" },
 	{ TEMPLATE_PUBSUB_CDC, "messageFormat", "debezium-json" },
-	{ TEMPLATE_CDC | TEMPLATE_PUBSUB_CDC | TEMPLATE_BIGTABLE, "warehouse", "bigquery" },
+	{ TEMPLATE_PUBSUB_CDC | TEMPLATE_BIGTABLE, "warehouse", "bigquery" },
 };
 
 static void list_add(struct text *list, const char *name, const char *value)
@@ -34,6 +34,22 @@ static void add_value(struct text *list, const struct unavailable_value *row, co
 
 	if (row->templates & options->template && strcmp(value, row->value) == 0)
 		list_add(list, row->name, row->value);
+}
+
+/* What of BigQuery cannot be done yet. */
+static void add_bigquery(struct text *list, const struct job_options *options)
+{
+	static const char *const modes[] = { "merge", "changelog", "upsert" };
+
+	if (options->warehouse != WAREHOUSE_BIGQUERY || options->template != TEMPLATE_CDC)
+		return;
+	if (options->replication_mode != REPLICATION_CHANGELOG)
+		text_add_format(list, "%sreplicationMode=%s with warehouse=bigquery", list->len ? ", " : "",
+		                modes[options->replication_mode]);
+	if (!options->use_storage_write_api)
+		text_add_format(list, "%suseStorageWriteApi=false with warehouse=bigquery", list->len ? ", " : "");
+	else if (!options->at_least_once)
+		text_add_format(list, "%suseStorageWriteApiAtLeastOnce=false", list->len ? ", " : "");
 }
 
 /* A parameter that asks for nothing but its default asks for nothing new. */
@@ -57,6 +73,7 @@ static bool is_available(const struct job_options *options, struct error *err)
 		list_add(list, "replicationMode", "upsert on BigQuery");
 	for (size_t i = 0; i < sizeof unavailable_values / sizeof *unavailable_values; i++)
 		add_value(list, &unavailable_values[i], options);
+	add_bigquery(list, options);
 	for (size_t i = 0; i < job_option_count; i++) {
 		const struct option *option = &job_option_table[i];
 

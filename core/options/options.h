@@ -92,6 +92,12 @@ struct job_options {
 	int64_t window_ms, dead_letter_retry_ms, dead_letter_retries;
 	char *output_table_spec;           /* taken, and without effect as in the original */
 	int64_t thread_count;              /* the same: no order is destroyed here */
+
+	/* how rows are written there */
+	bool use_storage_write_api;        /* else insertAll */
+	bool at_least_once;                /* the default stream; else committed streams with offsets */
+	int64_t write_stream_count;        /* a table, exactly once; 0: one */
+	int64_t write_interval_s;          /* exactly once; 0: not given */
 };
 
 /* Does outputDatasetTemplate name one dataset, whatever the message says? Then the job's books are in it. */

@@ -142,7 +142,8 @@ static bool open_transform(struct pipeline *p, const struct pipeline_setup *setu
 		.tables = state->tables,
 		.table_count = state->table_count,
 		.logs = setup->from_start ? (struct span){ 0 } : state->position.logs,
-		.wants_json = true,
+		.wants_proto = setup->options->warehouse == WAREHOUSE_BIGQUERY,
+		.wants_json = setup->options->warehouse == WAREHOUSE_LOCAL || !setup->options->use_storage_write_api,
 	};
 
 	for (size_t i = 0; i < state->table_count; i++)

@@ -47,7 +47,9 @@ bool pipeline_is_paused(const struct pipeline *p, const char *table)
 
 static bool waits(const struct pipeline *p, uint32_t table)
 {
-	return table < p->table_count && p->are_paused[table];
+	if (table >= p->table_count)
+		return false;
+	return p->are_paused[table] || (p->troubled_count && p->sink->ops->holds(p->sink, table));
 }
 
 /* Why a message is parked; NULL: it is not. */

@@ -77,6 +77,7 @@ struct pipeline {
 	bool *are_paused;        /* index = table number */
 	char **paused;           /* names of paused tables, as of the opening */
 	size_t paused_count;
+	size_t troubled_count;   /* tables that have trouble of their own at the sink, as of the last pipeline_tend */
 	size_t table_count;
 	struct ledger *added;    /* scratch: table_count + 1 */
 	struct ledger total;     /* committed, over all tables */
@@ -104,6 +105,17 @@ bool pipeline_write(struct pipeline *pipeline, struct batch *batch, struct error
 bool pipeline_unpark(struct pipeline *pipeline, struct error *err);
 /* One batch of them. False: nothing of it counts, it may be tried again. */
 bool pipeline_unpark_some(struct pipeline *pipeline, bool *out_has_more, struct error *err);
+
+/*
+ * Tables with trouble of their own (sink.h). Between two batches, and when nothing comes: shows how each stands.
+ */
+struct pipeline_troubles {
+	int64_t again_ms;    /* in so many milliseconds to be called again; -1: no table has trouble */
+	size_t passing;      /* tables whose trouble passes by itself */
+	bool may_come_back;  /* what was parked of some of them may come back: pipeline_free_tables, then pipeline_unpark_some */
+};
+void pipeline_tend(struct pipeline *pipeline, struct pipeline_troubles *out);
+void pipeline_free_tables(struct pipeline *pipeline);
 
 /* The dataset that names a job's tables: the replica's where there is one. */
 const char *pipeline_dataset(const struct job_options *options);

@@ -145,12 +145,19 @@ struct table_progress {
 	bool has_replica;
 	uint64_t waiting_changes;   /* committed, not yet in the replica */
 	int64_t waiting_since_us;   /* the oldest of them; 0: none */
+	bool has_trouble;           /* nothing enters it and its messages are parked, until it passes: */
+	bool needs_you;             /* it does not pass by itself */
+	char code[40], sentence[512]; /* why */
+	int64_t since_us, until_us; /* since when, and when it is tried again */
 	uint64_t version;
 };
 
 size_t progress_table_count(struct progress *progress);
 void progress_table(struct progress *progress, size_t table, struct table_progress *out);
 void progress_learn_table(struct progress *progress, size_t table, const char *name, bool has_replica);
+/* What the sink says of it; NULL: rows enter. */
+struct sink_trouble;
+void progress_set_trouble(struct progress *progress, size_t table, const struct sink_trouble *trouble);
 void progress_set_table(struct progress *progress, size_t table, const struct ledger *total);
 /* Counters of `count` tables and one more for "-" that have been committed. */
 void progress_tables_committed(struct progress *progress, const struct ledger *added, size_t count);

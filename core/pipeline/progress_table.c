@@ -3,7 +3,9 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "sink/sink.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +60,33 @@ void progress_learn_table(struct progress *progress, size_t table, const char *n
 	name_locked(progress, &progress->tables[table], name);
 	progress->tables[table].view.has_replica = has_replica;
 	progress->tables[table].view.version++;
+	pthread_mutex_unlock(&progress->lock);
+}
+
+static void trouble_fill(struct table_progress *view, const struct sink_trouble *trouble)
+{
+	view->has_trouble = trouble != NULL;
+	if (!trouble)
+		return;
+	view->needs_you = trouble->needs_you;
+	snprintf(view->code, sizeof(view->code), "%s", trouble->error->code);
+	snprintf(view->sentence, sizeof(view->sentence), "%s", trouble->error->message);
+	view->since_us = trouble->since_us;
+	view->until_us = clock_utc_us() + (trouble->next_ms - clock_mono_ms()) * 1000;
+}
+
+/* Who looks is told when it begins, ends or becomes another one; not of each try. */
+void progress_set_trouble(struct progress *progress, size_t table, const struct sink_trouble *trouble)
+{
+	pthread_mutex_lock(&progress->lock);
+	if (table < progress->table_count) {
+		struct table_progress *view = &progress->tables[table].view;
+		bool is_same = view->has_trouble == (trouble != NULL) &&
+		               (!trouble || strcmp(view->code, trouble->error->code) == 0);
+
+		trouble_fill(view, trouble);
+		view->version += !is_same;
+	}
 	pthread_mutex_unlock(&progress->lock);
 }
 

@@ -150,6 +150,7 @@ struct batch {
 	bool is_committed;            /* set by the writer: its source may be told when the batch comes back */
 	int64_t replay;               /* the run whose letters it holds; 0: it is of the job's source */
 	bool ends_replay;             /* the run's last batch, maybe without a message */
+	bool brings_back;             /* nothing else is on its way: tables that may be tried again get what was parked of them */
 	bool has_rows_committed;      /* of a replay: only the letters' states are still to be written */
 };
 

@@ -138,7 +138,8 @@ static bool may_rest(const struct local *local)
 	return local->idle_since_ms && clock_mono_ms() - local->idle_since_ms >= local->rest_after_ms &&
 	       !local->setup->until_idle && !local->setup->is_replay && source_may_rest(local->pipeline->source) &&
 	       mailbox_count(local->empty) == RUN_BATCHES - 1 && merge_thread_rests(local->merge) &&
-	       !letters_are_open(local->letters) && !run_is_asked_to_replay(local->setup);
+	       !letters_are_open(local->letters) && !run_is_asked_to_replay(local->setup) &&
+	       !atomic_load(&local->has_trouble);
 }
 
 /* A closed box takes nothing: the writer has ended, and nobody else has the batch. */
@@ -150,6 +151,28 @@ static bool hand_on(struct mailbox *box, struct batch *batch)
 	return false;
 }
 
+/* Takes all other batches, so that nothing is on its way, and hands on one that says so; when it comes back, so has what
+ * was parked. Mapping is the writer's meanwhile: the reader only waits. */
+static bool bring_back(struct local *local, struct batch *batch)
+{
+	void *others[RUN_BATCHES], *back;
+	size_t count = 0;
+	bool is_fine = true;
+
+	while (count < RUN_BATCHES - 1 && (is_fine = mailbox_take(local->empty, &others[count], -1) == MAIL_TAKEN))
+		reader_confirm(local->pipeline, others[count++]);
+	batch->brings_back = is_fine;
+	if (!is_fine || !hand_on(local->filled, batch) || mailbox_take(local->empty, &back, -1) != MAIL_TAKEN)
+		back = is_fine ? NULL : batch;
+	if (back)
+		others[count++] = back;
+	for (size_t i = 0; i < count; i++) {
+		((struct batch *)others[i])->brings_back = false;
+		hand_on(local->empty, others[i]);
+	}
+	return is_fine && back;
+}
+
 /* True: the reader goes on. */
 static bool read_batch(struct local *local, struct batch *batch, uint64_t *messages)
 {
@@ -158,6 +181,8 @@ static bool read_batch(struct local *local, struct batch *batch, uint64_t *messa
 
 	reader_confirm(local->pipeline, batch);
 	batch_reset(batch);
+	if (!ends && atomic_load(&local->wants_back))
+		return bring_back(local, batch);
 	if (!ends && letters_have_turn(local->letters, !local->source_has_ended))
 		letters_fill(local->letters, batch);
 	else if (!ends)

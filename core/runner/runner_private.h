@@ -7,6 +7,7 @@
 #include "runner/runner.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 struct mailbox;
 
@@ -33,6 +34,8 @@ struct local {
 	int64_t rest_after_ms;      /* so long idle, the job rests */
 	struct error trouble;       /* the reader's: of the source, as it was told last; kind NONE: none */
 	bool trouble_passes;
+	atomic_bool has_trouble;    /* tables of the sink: the job does not rest */
+	atomic_bool wants_back;     /* what was parked of some may come back: the reader clears the way (reader.c) */
 	bool source_has_ended;      /* the reader's; letters may still be read */
 	struct error reader_error;  /* these three are read after the reader has ended */
 	bool reader_failed;

@@ -1,6 +1,9 @@
 /* The writer's part: batches to the sink, parked messages back, each with patience. */
+#include "base/clock.h"
 #include "base/mailbox.h"
 #include "runner/runner_private.h"
+
+#define TROUBLE_LOOK_MS 50
 
 static bool source_is_told_at_once(const struct source *source)
 {
@@ -66,13 +69,54 @@ bool writer_unpark(struct local *local, struct error *err)
 	return true;
 }
 
+/* How the sink's tables stand; gives how long to wait for the next batch at most. */
+static int64_t tend(struct local *local)
+{
+	struct pipeline_troubles troubles;
+
+	pipeline_tend(local->pipeline, &troubles);
+	atomic_store(&local->has_trouble, troubles.again_ms >= 0);
+	if (troubles.may_come_back)
+		atomic_store(&local->wants_back, true);
+	return troubles.again_ms;
+}
+
+/* Nothing else is on its way: what tables that may be tried again have parked comes first, then what is newer. */
+static bool bring_back(struct local *local, struct error *err)
+{
+	atomic_store(&local->wants_back, false);
+	pipeline_free_tables(local->pipeline);
+	return writer_unpark(local, err);
+}
+
+/* All is read. What waits of a table whose trouble passes is waited for; for one that needs somebody nobody waits. */
+static bool end_troubles(struct local *local, struct error *err)
+{
+	struct pipeline_troubles troubles;
+
+	for (;;) {
+		pipeline_tend(local->pipeline, &troubles);
+		if (run_should_end(local->setup) || (!troubles.may_come_back && !troubles.passing))
+			return true;
+		if (troubles.may_come_back && !bring_back(local, err))
+			return false;
+		if (!troubles.may_come_back)
+			clock_sleep_ms(TROUBLE_LOOK_MS);
+	}
+}
+
 bool writer_run(struct local *local, struct error *err)
 {
 	void *item;
+	enum mail mail;
 
-	while (mailbox_take(local->filled, &item, -1) == MAIL_TAKEN) {
+	while ((mail = mailbox_take(local->filled, &item, tend(local))) != MAIL_CLOSED) {
 		struct batch *batch = item;
-		bool is_fine = write_with_patience(local, batch, err);
+		bool is_fine;
+
+		if (mail == MAIL_TIMEOUT)
+			continue;
+		is_fine = batch->brings_back ? bring_back(local, err) : write_with_patience(local, batch, err);
 
 		if (is_fine && !local->has_left)
 			merge_thread_wake(local->merge, batch->record_count);
@@ -81,5 +125,5 @@ bool writer_run(struct local *local, struct error *err)
 		if (!is_fine || merge_thread_failed(local->merge, err))
 			return false;
 	}
-	return true;
+	return local->rests || end_troubles(local, err);
 }

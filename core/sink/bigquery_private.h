@@ -18,42 +18,43 @@
 
 #include <pthread.h>
 
-/* What is appended to a changelog row's bytes (record.proto) at the sink: field numbers, see changelog_shape. CHANGE is
- * the JSON of an ALTER or RENAME, which no fullRecord can hold: a JSON column `_weir_change`. */
-#define CHANGELOG_CHANGE 11
-
 #define SHORT_TROUBLE_MS 2000 /* what is over by then is just tried again; after that its table's rows are parked */
 #define PROBE_FIRST_MS 500
 #define PROBE_MOST_MS 10000
+
+#define SILENT_MS 8000        /* a table whose answer is later than that while others have theirs */
 
 /* Why nothing enters a table for now. */
 struct table_trouble {
 	bool is_there;
 	bool needs_you;            /* else it passes by itself */
+	bool is_over;              /* the next try is due: its parked rows come back, nothing newer enters before them */
+	bool is_desk;              /* the desk has it, and says when it is over; else a try tells */
+	bool was_tried;            /* the rows that come back are that try: what fails of them fails at once */
 	struct error error;
 	int64_t since_us;          /* clock_utc_us */
-	int64_t next_ms;           /* clock_mono_ms: when it is looked at again */
+	int64_t next_ms;           /* clock_mono_ms: when it is tried again */
 	struct backoff backoff;
-	bool is_over;              /* a probe went well: its parked rows may come back, nothing newer enters before them */
-	struct refusal refusal;    /* VERDICT_PARKED's; texts live in the sink's arena and are written anew with each trouble */
 };
 
 /* One table of the job at BigQuery; its schema and number are the books' (books.tables[number]). */
 struct bigquery_table {
-	char *id;                  /* "orders_changelog" */
+	struct arena *arena;       /* of what follows from its schema; another schema, another arena */
+	const struct table_schema *shape_of; /* the schema that it was made from */
+	const struct table_shape *shape;
+	struct span descriptor;    /* serialised DescriptorProto of `shape` */
+	uint64_t shape_version;    /* of all shapes of the sink: moves with each */
 	char *path;                /* "projects/P/datasets/D/tables/orders_changelog" */
 	size_t desk_number;
-	const struct table_shape *shape; /* wanted now; in an arena that lives as long as the sink */
-	const struct table_schema *shape_of; /* the schema that it was made from */
-	struct span descriptor;    /* serialised DescriptorProto of `shape` */
-	uint64_t shape_version;    /* moves with shape and descriptor */
-	uint64_t incarnation;      /* as the desk knew it at the last append */
+	int64_t fine_ms;           /* clock_mono_ms: rows were taken; 0: not yet */
+	uint64_t fine_version;     /* shape_version of those */
 	struct table_trouble trouble;
 };
 
 /* Rows of one table and one shape, in the batch's order. */
 struct bigquery_part {
 	struct bigquery_table *table;
+	uint32_t number;           /* the table's, in the job */
 	const struct table_shape *shape;
 	struct span descriptor;
 	uint64_t shape_version;
@@ -61,14 +62,27 @@ struct bigquery_part {
 	size_t count;
 };
 
+/* What of a batch was written before the rest failed: when it is written again, those rows are left out. */
+struct bigquery_done {
+	const struct batch *batch;
+	uint64_t number;
+	size_t count;
+	uint8_t *verdicts;         /* WRITTEN and REPEATED count */
+};
+
 struct bigquery {
 	struct local_sink books;   /* first: its `sink` is ours */
 	const struct job_options *options;
-	struct google *google;
-	const char *project;       /* of the tables */
+	struct google *google;     /* NULL: only the books are wanted */
+	char *project;             /* of the tables */
+	bool is_open;              /* desk and writer are; with the first rows */
 	struct table_desk *desk;
-	struct bigquery_table **tables; /* books.count */
+	struct bigquery_table **tables; /* table_room; NULL where there is none yet */
 	size_t table_room;
+	uint64_t shape_versions;
+	struct arena **old_shapes; /* those that parts of this batch may still use */
+	size_t old_shape_count;
+	struct bigquery_done done;
 	struct append *append;     /* Storage Write's state; NULL: not used */
 	struct insert *insert;     /* insertAll's; NULL: not used */
 
@@ -78,23 +92,37 @@ struct bigquery {
 };
 
 /*
- * The sink (bigquery.c, bigquery_write.c).
+ * The sink (bigquery.c: operations, bigquery_write.c: a batch, bigquery_trouble.c).
  */
-extern const struct sink_ops sink_bigquery;
+/* Desk and writer, with the first rows: whoever only looks, or forgets, asks nothing of Google. */
+bool bigquery_reach(struct bigquery *sink, struct error *err);
+bool bigquery_write(struct sink *self, struct batch *batch, struct error *err);
+/* The table of a number, with the shape of its schema of now. */
+struct bigquery_table *bigquery_table_of(struct bigquery *sink, uint32_t number);
 
 /* A row's verdict: a letter, with BigQuery's words. `column` may be empty. */
 void bigquery_refuse(struct batch *batch, struct record *record, const char *code, struct span column, const char *format,
                      ...) __attribute__((format(printf, 5, 6)));
-/* Nothing enters this table for now. What still waits of it in this batch is parked, with all other records of the same
- * messages. */
-void bigquery_trouble(struct bigquery *sink, struct bigquery_table *table, bool needs_you, const struct error *why);
-/* A request of it was taken. */
+/* Nothing enters this table for now. `is_desk`: the desk has it, and looks when it is over. */
+void bigquery_trouble(struct bigquery_table *table, bool needs_you, bool is_desk, const struct error *why);
+/* Rows of it were taken. */
 void bigquery_table_fine(struct bigquery_table *table);
+/* What waits of a table in trouble is parked, with all other records of the same messages. */
+void bigquery_park(struct bigquery *sink, struct batch *batch);
+/* Has any other table had rows taken lately? Then what fails is one table's trouble. */
+bool bigquery_others_are_fine(const struct bigquery *sink, const struct bigquery_table *but);
+
+/* sink_ops. */
+int64_t bigquery_tend(struct sink *self, bool *out_freed);
+void bigquery_free_tables(struct sink *self);
+const struct refusal *bigquery_holds(struct sink *self, uint32_t number);
+bool bigquery_trouble_of(struct sink *self, uint32_t number, struct sink_trouble *out);
 
 /* From any thread. */
 void bigquery_ring(void *sink);
 /* Sleeps until somebody has rung since `*inout_seen` (0 at first), or until_ms (clock_mono_ms). */
 void bigquery_wait_ring(struct bigquery *sink, uint64_t *inout_seen, int64_t until_ms);
+uint64_t bigquery_rings(struct bigquery *sink);
 
 /*
  * Storage Write (bigquery_append*.c).

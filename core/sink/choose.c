@@ -4,6 +4,7 @@
 #include "base/clock.h"
 
 static const struct sink_ops *const sinks[] = {
+	[WAREHOUSE_BIGQUERY] = &sink_bigquery,
 	[WAREHOUSE_LOCAL] = &sink_local,
 };
 

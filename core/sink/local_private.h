@@ -18,6 +18,8 @@
  */
 struct store *local_open(const char *warehouse, const char *dataset, enum store_mode mode, int64_t cache_bytes,
                          int checkpoint_pages, struct error *err);
+/* The books of one job at BigQuery, in a folder of the warehouse's (bigquery_books.c). */
+struct store *bigquery_books_open(const char *warehouse, const char *job, enum store_mode mode, struct error *err);
 bool dataset_path(const char *warehouse, const char *dataset, char **out_path, struct error *err);
 
 /*

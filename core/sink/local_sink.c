@@ -38,7 +38,7 @@ static struct sink *local_open_sink(const struct sink_setup *setup, struct error
 	return &sink->sink;
 }
 
-static void local_state(struct sink *self, struct sink_state *out)
+void local_state(struct sink *self, struct sink_state *out)
 {
 	struct local_sink *sink = (struct local_sink *)self;
 
@@ -116,7 +116,7 @@ static void state_keep(struct local_sink *sink, const struct source_position *po
 	sink->is_open = false;
 }
 
-static bool local_commit(struct sink *self, const struct source_position *position, const struct ledger *added,
+bool local_commit(struct sink *self, const struct source_position *position, const struct ledger *added,
                          size_t table_count, struct error *err)
 {
 	struct local_sink *sink = (struct local_sink *)self;
@@ -155,7 +155,7 @@ static void table_close(struct local_table *table)
 	fold_free(&table->fold);
 }
 
-static void local_rollback(struct sink *self)
+void local_rollback(struct sink *self)
 {
 	struct local_sink *sink = (struct local_sink *)self;
 
@@ -173,7 +173,7 @@ static void local_rollback(struct sink *self)
 	sink->is_open = false;
 }
 
-static bool local_forget(struct sink *self, struct error *err)
+bool local_forget(struct sink *self, struct error *err)
 {
 	struct local_sink *sink = (struct local_sink *)self;
 
@@ -192,12 +192,8 @@ static bool local_forget(struct sink *self, struct error *err)
 	return true;
 }
 
-static void local_close(struct sink *self)
+void local_clear(struct local_sink *sink)
 {
-	struct local_sink *sink = (struct local_sink *)self;
-
-	if (!sink)
-		return;
 	for (size_t i = 0; i < sink->count; i++)
 		table_close(&sink->tables[i]);
 	if (sink->store)
@@ -207,6 +203,15 @@ static void local_close(struct sink *self)
 	free(sink->schemas);
 	free(sink->ledgers);
 	arena_free(sink->arena);
+}
+
+static void local_close(struct sink *self)
+{
+	struct local_sink *sink = (struct local_sink *)self;
+
+	if (!sink)
+		return;
+	local_clear(sink);
 	free(sink);
 }
 

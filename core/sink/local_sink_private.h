@@ -37,6 +37,15 @@ struct local_sink {
 	struct ledger *ledgers;        /* count + 1 */
 };
 
+/* local_sink.c: what a sink whose books are kept here shares. Its `write` may leave the transaction to be begun by commit. */
+void local_state(struct sink *self, struct sink_state *out);
+bool local_commit(struct sink *self, const struct source_position *position, const struct ledger *added, size_t table_count,
+                  struct error *err);
+void local_rollback(struct sink *self);
+bool local_forget(struct sink *self, struct error *err);
+/* All but the struct itself. */
+void local_clear(struct local_sink *sink);
+
 /* local_books.c */
 bool books_read(struct local_sink *sink, struct error *err);
 bool books_write_position(struct local_sink *sink, const struct source_position *position, struct error *err);
@@ -55,6 +64,7 @@ void digest_ledger(const char *job, int64_t number, struct span table, const uin
 bool digest_is(struct span stored, const unsigned char made[DIGEST_BYTES]);
 
 /* local_tables.c */
+void local_tables_grow(struct local_sink *sink, size_t count);
 /* Another source table has its name: it is known and counted, its records are parked, and nothing is made for it. */
 bool local_table_is_collided(const struct table_schema *schema);
 bool local_table_begin_replica(struct local_sink *sink, struct local_table *table, struct error *err);

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-static void tables_grow(struct local_sink *sink, size_t count)
+void local_tables_grow(struct local_sink *sink, size_t count)
 {
 	size_t room = sink->room;
 
@@ -105,7 +105,7 @@ bool local_table_change(struct local_sink *sink, struct batch *batch, const stru
 		            sink->count);
 	is_new = change->table == sink->count;
 	if (is_new)
-		tables_grow(sink, sink->count + 1);
+		local_tables_grow(sink, sink->count + 1);
 	table = &sink->tables[change->table];
 	was_made = !is_new && !local_table_is_collided(table->schema);
 	/* What was folded so far is of the old columns. */

@@ -68,6 +68,14 @@ struct sink_state {
 	size_t table_count;
 };
 
+/* What keeps rows out of a table. */
+struct sink_trouble {
+	bool needs_you;             /* else it passes by itself */
+	const struct error *error;  /* lent until the next call */
+	int64_t since_us;           /* clock_utc_us */
+	int64_t next_ms;            /* clock_mono_ms: when it is tried again */
+};
+
 struct sink_ops {
 	const char *name;
 	const char *help;
@@ -89,11 +97,26 @@ struct sink_ops {
 	 * become others: no replica goes on as if nothing had been lost. */
 	bool (*forget)(struct sink *, struct error *);
 	void (*close)(struct sink *);
+
+	/*
+	 * Of sinks whose tables may have trouble of their own (all of these, or none; NULL). Rows of such a table are parked
+	 * by write. The writer tends the sink between two batches: when a table may be tried again, the sink waits for `free`,
+	 * behind which all that was parked of it comes back before anything newer is given to write.
+	 */
+	/* In how many milliseconds to be called again (-1: no table has trouble); *out_freed: free is worth a call. */
+	int64_t (*tend)(struct sink *, bool *out_freed);
+	/* Rows of tables that may be tried again are taken from now on. */
+	void (*free_tables)(struct sink *);
+	/* Why nothing enters the table; NULL: rows may be tried. Lent until the next call of the sink. */
+	const struct refusal *(*holds)(struct sink *, uint32_t table);
+	/* False: it has none. */
+	bool (*trouble)(struct sink *, uint32_t table, struct sink_trouble *out);
 };
 
 extern const struct sink_ops sink_local;
 /* The same where messages choose their dataset: one file each, and one for the job's books. */
 extern const struct sink_ops sink_local_many;
+extern const struct sink_ops sink_bigquery;
 
 /* What the local warehouse knows of the job, read only and without making anything; texts live in the arena.
  * is_known false: nothing there yet. May be called while the job runs. */

@@ -30,6 +30,16 @@ static inline char *bytes_write(char *at, uint32_t field, struct span bytes)
 	return at + bytes.len;
 }
 
+/* Never NULL: that of a table's event is empty. */
+static inline char *key_write(char *at, struct span key)
+{
+	if (key.len)
+		return bytes_write(at, PROTO_KEY, key);
+	*at++ = (char)(PROTO_KEY << 3 | WIRE_BYTES);
+	*at++ = 0;
+	return at;
+}
+
 static bool cell_counts(const struct cell *cell)
 {
 	return cell->kind != CELL_NULL && cell->kind != CELL_ABSENT && cell->kind != CELL_UNAVAILABLE;
@@ -106,7 +116,7 @@ struct span record_proto(struct event *e, const struct record *record, const str
 	at = wire_varint((uint64_t)record->timestamp_ms, at);
 	at = bytes_write(at, PROTO_TABLE_NAME, source);
 	at = bytes_write(at, PROTO_POSITION, span_make((const char *)record->position, POSITION_BYTES));
-	at = bytes_write(at, PROTO_KEY, record->key);
+	at = key_write(at, record->key);
 	at = bytes_write(at, PROTO_OLD_KEY, record->old_key);
 	at = bytes_write(at, PROTO_UNAVAILABLE, record->unavailable);
 	arena_shrink(e->batch->arena, start, room, (size_t)(at - start));

@@ -188,6 +188,7 @@ static const size_t members[] = {
 	MEMBER(schema_file), MEMBER(schema_file_reading), MEMBER(new_column_types), MEMBER(value_cleaning),
 	MEMBER(dead_letter_table), MEMBER(dead_letter_folder), MEMBER(dead_letter_metadata), MEMBER(window_ms),
 	MEMBER(dead_letter_retry_ms), MEMBER(dead_letter_retries), MEMBER(output_table_spec), MEMBER(thread_count),
+	MEMBER(use_storage_write_api), MEMBER(at_least_once), MEMBER(write_stream_count), MEMBER(write_interval_s),
 #undef MEMBER
 };
 

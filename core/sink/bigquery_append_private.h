@@ -1,0 +1,92 @@
+/*
+ * Storage Write: requests of a batch, the connections that they go over, and what
+ * comes of each. One thread, the writer's; answers only ring (bigquery_ring).
+ */
+#ifndef WEIR_SINK_BIGQUERY_APPEND_PRIVATE_H
+#define WEIR_SINK_BIGQUERY_APPEND_PRIVATE_H
+
+#include "sink/bigquery_private.h"
+
+#define APPEND_REQUEST_BYTES ((size_t)2 << 20)  /* where a request is closed: the next one is made while it is on its way */
+#define APPEND_ROW_BYTES_MAX ((size_t)9 << 20)  /* a row beyond it is a letter; a request with one row may be as large */
+#define APPEND_UNSENT_BYTES ((size_t)24 << 20)  /* more than a batch has */
+
+struct connection;
+
+/* Rows of one part on their way. Lives in the batch's arena. */
+struct request {
+	struct request *next;         /* in its list */
+	struct bigquery_part *part;
+	uint32_t *records;
+	size_t count;
+	size_t bytes;                 /* of the rows, with their tags and lengths */
+	struct connection *on;        /* sent, and not yet answered; NULL: waits to be sent */
+	bool had_schema;              /* it told the connection how its rows are to be read */
+	bool wants_schema;            /* it must, whatever the connection knows */
+	bool goes_alone;              /* over a connection of its own: it may be the one that ended the shared one */
+	bool is_doubtful;             /* refused as a whole: is it the row, or the table? */
+	unsigned tries;
+	int64_t failed_ms;            /* the first time; 0: not yet */
+	int64_t not_before_ms;
+	int64_t sent_ms;
+	struct error why;             /* of the last failure */
+};
+
+struct request_list {
+	struct request *first, **end;
+};
+
+/* One call of AppendRows. Answers come in the order of the requests of a stream. */
+struct connection {
+	struct connection *next;
+	char *key;                    /* the location that its tables share, or the path of the only one */
+	struct grpc_call *call;
+	uint64_t token;
+	bool is_told;                 /* google_ended was called */
+	struct request_list sent;
+	uint64_t shape_version;       /* the schema that the server knows of this connection */
+};
+
+struct append {
+	struct bigquery *sink;
+	struct batch *batch;          /* that is being written */
+	struct connection *connections;
+	struct request_list waiting;  /* to be sent, or sent again */
+	struct request_list given_up; /* what failed for so long that somebody has to be told */
+	bool is_fine;                 /* rows of this batch were taken */
+	struct error whole;           /* everything's trouble; kind NONE: none */
+	uint64_t requests, answers;   /* since it was opened, for screens */
+};
+
+void list_clear(struct request_list *list);
+void list_put(struct request_list *list, struct request *request);
+struct request *list_take(struct request_list *list, struct request **at); /* *at is the one to be taken */
+
+/* bigquery_request.c: bytes. */
+/* Requests of a part's pending rows, closed at APPEND_REQUEST_BYTES; rows that are too large become letters. */
+void requests_make(struct append *append, struct bigquery_part *part, struct request_list *out);
+/* Two of one: the second half leaves. */
+struct request *request_split(struct append *append, struct request *request);
+/* Leaves out the records that have a verdict by now; false: none is left. */
+bool request_sieve(struct append *append, struct request *request);
+struct grpc_message *request_message(struct append *append, const struct request *request, bool has_schema);
+
+/* bigquery_connection.c */
+/* False: no token, no such endpoint (append->whole is set). True: sent, or there is no room yet. */
+bool connection_send(struct append *append, struct request *request);
+/* All that has come; true: something had. */
+bool connections_receive(struct append *append);
+/* Its requests wait again. */
+void connection_drop(struct append *append, struct connection *connection);
+void connections_drop_busy(struct append *append);
+
+/* bigquery_answer.c: what comes of a request. */
+/* An AppendRowsResponse. */
+void answer_read(struct append *append, struct connection *connection, struct span message);
+/* The call has ended with these on their way. */
+void answer_ended(struct append *append, struct connection *connection);
+/* It failed, and is tried again if that is worth it. */
+void request_failed(struct append *append, struct request *request, const struct google_status *status);
+void request_retry(struct append *append, struct request *request, const struct error *why, int64_t asked_ms);
+
+#endif
