@@ -1,4 +1,4 @@
-/* The journal's file: append a line, whole or not at all; and events, which go to the log as well. */
+/* The journal's file that grows: append a line, whole or not at all; and events, which go to the log as well. */
 #include "engine/journal_private.h"
 
 #include "base/clean.h"
@@ -20,6 +20,8 @@ struct journal *journal_open(const char *path, void (*on_line)(void *context, co
 	pthread_mutex_init(&journal->lock, NULL);
 	journal->path = memory_string(path);
 	journal->fd = -1;
+	journal->file_bytes = JOURNAL_FILE_BYTES;
+	journal->files = JOURNAL_FILES;
 	journal->on_line = on_line;
 	journal->context = context;
 	return journal;
@@ -87,12 +89,10 @@ static bool write_locked(struct journal *journal, struct span line, struct error
 	return fail_errno(err, why, "cannot write the journal '%s'", journal->path);
 }
 
-static bool append_locked(struct journal *journal, char *line, struct error *err)
+static bool put_locked(struct journal *journal, const char *line, struct error *err)
 {
 	OWNED(text) whole = text_new(JOURNAL_LINE_MAX + 2);
 
-	if (!is_open_locked(journal) && !open_locked(journal, err))
-		return false;
 	if ((journal->is_torn && !text_add_char(whole, '\n')) || !text_add(whole, line))
 		return fail(err, ERROR_USAGE, "frame_too_long", "a line of the journal is longer than %d bytes",
 		            JOURNAL_LINE_MAX);
@@ -116,6 +116,25 @@ static char *stamped_locked(json_t *line)
 	json_object_update(line, rest);
 	json_decref(rest);
 	return json_line(line);
+}
+
+bool journal_append_locked(struct journal *journal, json_t *line, struct error *err)
+{
+	char *text = stamped_locked(line);
+	bool is_fine = text && put_locked(journal, text, err);
+
+	json_decref(line);
+	free(text);
+	return is_fine;
+}
+
+static bool append_locked(struct journal *journal, const char *line, struct error *err)
+{
+	if (!is_open_locked(journal) && !open_locked(journal, err))
+		return false;
+	if (journal_turn_locked(journal, strlen(line)) && !open_locked(journal, err))
+		return false;
+	return put_locked(journal, line, err);
 }
 
 bool journal_add(struct journal *journal, json_t *line, bool is_synced, struct error *err)

@@ -1,7 +1,8 @@
 /*
  * The journal: who did what, from where and why, and what the system did by
- * itself, in one list; $WEIR_HOME/journal.jsonl, one JSON object a line, only
- * ever appended. An act has a line before and one after it, both on the disk
+ * itself, in one list; $WEIR_HOME/journal.jsonl, one JSON object a line, and
+ * its older files behind it (journal_files.c). Lines are only ever appended;
+ * the oldest are dropped a file at a time, which the event `journal_trimmed` tells. An act has a line before and one after it, both on the disk
  * before anything goes on: an act without an end was cut off. Events are not
  * synced, and never fail.
  *
@@ -66,7 +67,7 @@ struct journal_filter {
 	int64_t until_us;  /* only lines before it; 0: all */
 	size_t limit;        /* of lines that tell something: the beginning of an act that has ended is not counted */
 	bool without_ended;  /* such beginnings do not come at all; else they come besides */
-	size_t bytes_max; /* do not look further back than this; 0: the whole file */
+	size_t bytes_max; /* do not look further back than this; 0: all files */
 };
 
 /* The newest lines that fit, oldest of them first; a new array. An act's "before" whose end is among the lines seen has

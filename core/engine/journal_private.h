@@ -7,6 +7,9 @@
 #include <pthread.h>
 
 #define JOURNAL_LINE_MAX (256 << 10)
+/* 128 MiB: a start and its end take about 1 KB. */
+#define JOURNAL_FILE_BYTES (INT64_C(8) << 20)
+#define JOURNAL_FILES 16
 
 /* Refused tries of the last minute (journal_refused.c); 256 are ten users with every command there is. */
 #define REFUSED_TRIES 256
@@ -27,11 +30,23 @@ struct journal {
 	char *path;
 	int fd;       /* -1: not open; else the same number until the end */
 	bool is_torn; /* the file ends inside a line */
+	int64_t file_bytes;  /* one that would become larger moves back (journal_files.c); a test has it smaller */
+	int files;           /* with the one that grows; at least 2 */
+	uint64_t turns;      /* how often they have moved */
+	int64_t turn_again_bytes; /* 0, or how large it has to be before it is tried again */
 	int64_t last_act;
 	struct refused_tries refused;
 	void (*on_line)(void *context, const json_t *line);
 	void *context;
 };
+
+/* A line without a time, which is taken, at the end of the file that grows. */
+bool journal_append_locked(struct journal *journal, json_t *line, struct error *err);
+/* With so many bytes more the file that grows would be too large: it makes room for a new one, which is to be opened. False: it
+ * goes on growing. */
+bool journal_turn_locked(struct journal *journal, size_t more_bytes);
+/* Opened for reading; see journal_files.c. */
+int journal_open_older(struct journal *journal, uint64_t turns, int number);
 
 /* A number for an act: larger than those before, also than those of engines before. */
 int64_t journal_next_act(struct journal *journal);

@@ -1,4 +1,4 @@
-/* Reading the journal from its end: the newest lines are the wanted ones, and the file is never made smaller. */
+/* Reading the journal from its end, file after file: the newest lines are the wanted ones. */
 #include "engine/journal_private.h"
 
 #include "base/arena.h"
@@ -20,6 +20,8 @@ struct reading {
 	json_t *found; /* newest first */
 	size_t told;   /* of these: an act that has ended is told by its end, and its beginning counts for nothing */
 	json_t *ended; /* numbers of acts whose end was seen */
+	bool goes_on;  /* older ones are wanted */
+	off_t bytes_left; /* how much further back to look */
 };
 
 static const char *member(const json_t *line, const char *name)
@@ -134,13 +136,10 @@ static bool read_backwards(struct reading *reading, int fd, off_t at, struct err
 {
 	char *bytes = NULL;
 	size_t used = 0;
-	bool goes_on = true;
+	off_t least = at > reading->bytes_left ? at - reading->bytes_left : 0;
 
-	off_t least = reading->filter->bytes_max && at > (off_t)reading->filter->bytes_max
-	                      ? at - (off_t)reading->filter->bytes_max
-	                      : 0;
-
-	while (at > least && goes_on) {
+	reading->bytes_left -= at - least;
+	while (at > least && reading->goes_on) {
 		size_t more = at < (off_t)BLOCK_BYTES ? (size_t)at : BLOCK_BYTES;
 
 		/* No line of ours is that long: what stands there is not the journal's. */
@@ -154,10 +153,27 @@ static bool read_backwards(struct reading *reading, int fd, off_t at, struct err
 			return fail_errno(err, errno ? errno : EIO, "cannot read the journal");
 		}
 		/* A block more than asked for does no harm. */
-		used = take_lines(reading, bytes, used + more, at == 0, &goes_on);
+		used = take_lines(reading, bytes, used + more, at == 0, &reading->goes_on);
 	}
 	free(bytes);
 	return true;
+}
+
+/* One that is not there, or is no file, has no lines. */
+static bool read_file(struct reading *reading, struct journal *journal, uint64_t turns, int number, struct error *err)
+{
+	int fd = journal_open_older(journal, turns, number);
+	struct stat info;
+	bool is_fine = true;
+
+	if (fd < 0)
+		return errno == ENOENT || fail_errno(err, errno, "cannot open the journal '%s'", journal->path);
+	if (fstat(fd, &info) != 0)
+		is_fine = fail_errno(err, errno, "cannot look at the journal '%s'", journal->path);
+	else if (S_ISREG(info.st_mode))
+		is_fine = read_backwards(reading, fd, info.st_size, err);
+	close(fd);
+	return is_fine;
 }
 
 static json_t *oldest_first(const json_t *newest_first)
@@ -171,22 +187,24 @@ static json_t *oldest_first(const json_t *newest_first)
 
 json_t *journal_read(struct journal *journal, const struct journal_filter *filter, struct error *err)
 {
-	struct reading reading = { .filter = filter, .found = json_array(), .ended = json_object() };
-	int fd = fd_open(journal->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	struct stat info;
+	struct reading reading = {
+		.filter = filter,
+		.found = json_array(),
+		.ended = json_object(),
+		.goes_on = filter->limit > 0,
+		.bytes_left = filter->bytes_max ? (off_t)filter->bytes_max : INT64_MAX,
+	};
 	json_t *list = NULL;
 	bool is_fine = true;
+	uint64_t turns;
 
-	if (fd < 0 && errno != ENOENT)
-		is_fine = fail_errno(err, errno, "cannot open the journal '%s'", journal->path);
-	else if (fd >= 0 && fstat(fd, &info) != 0)
-		is_fine = fail_errno(err, errno, "cannot look at the journal '%s'", journal->path);
-	else if (fd >= 0 && filter->limit)
-		is_fine = read_backwards(&reading, fd, info.st_size, err);
+	pthread_mutex_lock(&journal->lock);
+	turns = journal->turns;
+	pthread_mutex_unlock(&journal->lock);
+	for (int number = 0; is_fine && number < journal->files && reading.goes_on && reading.bytes_left > 0; number++)
+		is_fine = read_file(&reading, journal, turns, number, err);
 	if (is_fine)
 		list = oldest_first(reading.found);
-	if (fd >= 0)
-		close(fd);
 	json_decref(reading.found);
 	json_decref(reading.ended);
 	return list;

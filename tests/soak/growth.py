@@ -4,6 +4,7 @@
 Ten thousand starts and stops of a job in one engine, then ten million messages through one job, by standard input into a
 replica of 1,000 rows. Memory, descriptors, threads and files are looked at twenty times; what is more at the end than after
 the first fifth is a leak. The journal alone may grow: it has four lines a start and a stop."""
+import glob
 import os
 import subprocess
 import sys
@@ -41,9 +42,10 @@ def look(home, pid):
     names = [n for _, _, names in os.walk(home.state) for n in names if not n.endswith(("-wal", "-shm"))]
     return {
         "rss_kib": int(status["VmRSS"].split()[0]), "threads": int(status["Threads"]),
-        "descriptors": len(os.listdir("/proc/%d/fd" % pid)), "files": len([n for n in names if not n.startswith("weird.log")]),
+        "descriptors": len(os.listdir("/proc/%d/fd" % pid)), "files": len([n for n in names if not n.startswith(("weird.log", "journal.jsonl"))]),
         "store_kib": size_kib(os.path.join(home.state, "jobs")), "warehouse_kib": size_kib(os.path.join(home.state, "warehouse")),
-        "wal_kib": size_kib(home.state, "-wal"), "log_kib": size_kib(os.path.join(home.state, "logs")), "journal_kib": os.path.getsize(os.path.join(home.state, "journal.jsonl")) >> 10,
+        "wal_kib": size_kib(home.state, "-wal"), "log_kib": size_kib(os.path.join(home.state, "logs")),
+        "journal_kib": sum(os.path.getsize(f) for f in glob.glob(os.path.join(home.state, "journal.jsonl*"))) >> 10,
     }
 
 
