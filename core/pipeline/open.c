@@ -143,7 +143,7 @@ static bool open_transform(struct pipeline *p, const struct pipeline_setup *setu
 		.table_count = state->table_count,
 		.logs = setup->from_start ? (struct span){ 0 } : state->position.logs,
 		.wants_proto = setup->options->warehouse == WAREHOUSE_BIGQUERY,
-		.wants_json = setup->options->warehouse == WAREHOUSE_LOCAL || !setup->options->use_storage_write_api,
+		.wants_json = setup->options->warehouse == WAREHOUSE_LOCAL,
 	};
 
 	for (size_t i = 0; i < state->table_count; i++)

@@ -96,10 +96,11 @@ bool bigquery_reach(struct bigquery *sink, struct error *err)
 	setup.asks_write_path = sink->options->use_storage_write_api;
 	if (!sink->desk && !(sink->desk = table_desk_open(&setup, err)))
 		return false;
-	if (!sink->append && !(sink->append = append_open(sink, err)))
-		return false;
-	sink->is_open = true;
-	return true;
+	if (sink->options->use_storage_write_api)
+		sink->is_open = sink->append || (sink->append = append_open(sink, err));
+	else
+		sink->is_open = sink->insert || (sink->insert = insert_open(sink, err));
+	return sink->is_open;
 }
 
 /*
@@ -219,6 +220,7 @@ static void bigquery_close(struct sink *self)
 	struct bigquery *sink = (struct bigquery *)self;
 
 	append_close(sink->append);
+	insert_close(sink->insert);
 	table_desk_close(sink->desk);
 	done_clear(sink);
 	free(sink->old_shapes);

@@ -194,7 +194,8 @@ static bool write_rows(struct bigquery *sink, struct batch *batch, struct error 
 		return false;
 	want_tables(&g);
 	bigquery_park(sink, batch);
-	is_fine = !g.count || append_write(sink->append, batch, g.parts, g.count, err);
+	is_fine = !g.count || (sink->append ? append_write(sink->append, batch, g.parts, g.count, err)
+	                                    : insert_write(sink->insert, batch, g.parts, g.count, err));
 	bigquery_park(sink, batch);
 	return is_fine;
 }
