@@ -66,6 +66,9 @@ bool dlq_unpark_done(struct dlq *dlq, int64_t id, struct error *err);
 bool dlq_unpark_forget(struct dlq *dlq, struct span identity, uint64_t offset, struct error *err);
 /* Parked messages of a table or of all (NULL), and the bytes of their bodies: compared with parkBytes. */
 bool dlq_parked(struct dlq *dlq, const char *table, uint64_t *out_count, uint64_t *out_bytes, struct error *err);
+/* Why the newest of them was parked by the destination: its reason code and sentence, lent until the store's next call. False:
+ * none was (or it cannot be read): others wait for a table that is paused. */
+bool dlq_parked_why(struct dlq *dlq, const char *table, const char **out_code, const char **out_sentence);
 
 /*
  * Paused tables: their messages are parked from the next start of the pipeline on, and come back when it starts after

@@ -247,6 +247,22 @@ bool dlq_parked(struct dlq *dlq, const char *table, uint64_t *out_count, uint64_
 	return true;
 }
 
+bool dlq_parked_why(struct dlq *dlq, const char *table, const char **out_code, const char **out_sentence)
+{
+	struct error ignored = { .kind = ERROR_NONE };
+	sqlite3_stmt *stmt = dlq_statement(dlq, PARK_WHY, &ignored);
+	bool has_row = false;
+
+	if (!stmt)
+		return false;
+	store_bind_text(stmt, 1, span_of(table));
+	if (!dlq_row(dlq, stmt, &has_row, &ignored) || !has_row)
+		return false;
+	*out_code = (const char *)sqlite3_column_text(stmt, 0);
+	*out_sentence = (const char *)sqlite3_column_text(stmt, 1);
+	return *out_code && *out_sentence;
+}
+
 bool dlq_count(struct dlq *dlq, struct span identity, uint64_t offset, uint64_t *out_letters, uint64_t *out_parked,
                struct error *err)
 {

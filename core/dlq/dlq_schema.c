@@ -147,6 +147,7 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[PARK_NEXT_ANY] = "SELECT " PARKED_COLUMNS "WHERE id > ?1 AND tbl NOT IN (SELECT tbl FROM paused) ORDER BY id LIMIT 1",
 	[PARK_FORGET] = "DELETE FROM parked WHERE place >= ?2 AND origin = (SELECT id FROM origins WHERE identity = ?1)",
 	[PARK_DONE] = "DELETE FROM parked WHERE id = ?1",
+	[PARK_WHY] = "SELECT code, message FROM parked WHERE tbl = ?1 AND stage = 'write' ORDER BY id DESC LIMIT 1",
 	[PARK_SUM] = "SELECT coalesce(sum(count), 0), coalesce(sum(bytes), 0) FROM parked_sums WHERE ?1 IS NULL OR tbl = ?1",
 
 	[LIST_ALL] = "SELECT " LETTER_COLUMNS "WHERE l.id > ?1 ORDER BY l.id LIMIT ?2",

@@ -243,7 +243,8 @@ static void trouble_add(json_t *object, const struct table_progress *table)
 	const char *word = progress_state_name(table->needs_you ? STATE_NEEDS_YOU : STATE_WAITING);
 	char since[CLOCK_TEXT_BYTES], until[CLOCK_TEXT_BYTES];
 
-	if (!table->needs_you && state && strcmp(state, progress_state_name(STATE_NEEDS_YOU)) == 0)
+	if (!table->needs_you && state && strcmp(state, progress_state_name(STATE_NEEDS_YOU)) == 0 &&
+	    !json_object_get(object, "trouble"))
 		return;
 	clock_text(table->since_us, since);
 	clock_text(table->until_us, until);
@@ -253,6 +254,7 @@ static void trouble_add(json_t *object, const struct table_progress *table)
 	json_object_set_new(object, "sentence", json_string(table->sentence));
 	json_object_set_new(object, "since", json_string(since));
 	json_object_set_new(object, "until", json_string(until));
+	json_object_set_new(object, "trouble", json_true());
 }
 
 static void table_add(json_t *object, const struct job *job, size_t index, int64_t now_us)

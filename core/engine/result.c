@@ -5,6 +5,8 @@
 #include "engine/result_private.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/witness.h"
+#include "sink/bigquery.h"
+
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -172,6 +174,16 @@ static json_t *paused_member(const json_t *paused)
 	return member;
 }
 
+/* What the destination said when it was parked, as long as it is: a job that runs says it anew (live.c). Always true. */
+static bool add_trouble(json_t *object, const char *code, const char *sentence)
+{
+	json_object_set_new(object, "trouble", json_true());
+	json_object_set_new(object, "code", json_string(code));
+	json_object_set_new(object, "reason", json_string(code));
+	json_object_set_new(object, "sentence", json_string(sentence));
+	return true;
+}
+
 json_t *result_table(const struct job_files *files, const struct job_options *options, size_t table, bool *out_needs,
                      struct error *err)
 {
@@ -179,6 +191,7 @@ json_t *result_table(const struct job_files *files, const struct job_options *op
 	const struct ledger *ledger = files_ledger(files, table);
 	char name[2300];
 	const json_t *paused, *lost;
+	const char *code, *sentence;
 	json_t *object, *notes;
 
 	result_table_name(options, schema, name, sizeof(name));
@@ -189,6 +202,9 @@ json_t *result_table(const struct job_files *files, const struct job_options *op
 	object = json_pack("{s:s}", "table", name);
 	json_object_update_new(object, result_ledger(ledger, 0));
 	paused = json_object_get(files->paused, name);
+	if (!paused && ledger->parked && files->dlq && dlq_parked_why(files->dlq, name, &code, &sentence) &&
+	    !bigquery_code_passes(code))
+		*out_needs = add_trouble(object, code, sentence);
 	json_object_set_new(object, "state", json_string(progress_state_name(table_state(*out_needs, paused))));
 	if (paused)
 		json_object_set_new(object, "paused", paused_member(paused));

@@ -157,7 +157,9 @@ static json_t *explain_table(const struct engine *engine, struct job_files *file
 	                           json_object_get(row, "state"), "needs", needs);
 
 	free(text);
-	if (letter)
+	if (json_object_get(row, "trouble"))
+		cause_trouble(answer, options, row);
+	else if (letter)
 		cause_letter(answer, options, letter);
 	else if (paused && !needs)
 		cause_paused(answer, options, paused);

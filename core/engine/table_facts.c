@@ -92,6 +92,8 @@ bool table_facts_add(json_t *object, const struct job_files *files, const char *
 	if (files->dlq && !dlq_open_count(files->dlq, name, &open, &needs, err))
 		return false;
 	json_object_set_new(object, "open_letters", json_integer((json_int_t)open));
+	if (json_object_get(object, "trouble"))
+		return true;
 	if (trouble)
 		add_trouble(object, trouble);
 	else if (strcmp(text_of(object, "state"), "needs you") == 0)

@@ -65,6 +65,25 @@ void cause_paused(json_t *answer, const struct job_options *options, const json_
 	json_object_set_new(answer, "next", json_pack("[s, s]", text->at, "weir explain paused"));
 }
 
+void cause_trouble(json_t *answer, const struct job_options *options, const json_t *row)
+{
+	const char *code = json_string_value(json_object_get(row, "code"));
+	const char *said = json_string_value(json_object_get(row, "sentence"));
+	const struct reason *reason = reason_find(code ? code : "");
+	json_t *since = json_object_get(row, "since"), *until = json_object_get(row, "until");
+	OWNED(text) sentence = text_new(8192);
+
+	text_add_format(sentence, "%s%s%s", reason ? reason->summary : "", reason ? " BigQuery's answer: " : "", said ? said : "");
+	text_add(sentence, ". Its records are parked, and come in order as soon as it is over.");
+	json_object_set_new(answer, "code", json_string(code ? code : ""));
+	json_object_set_new(answer, "sentence", json_string(sentence->at));
+	json_object_set_new(answer, "since", since ? json_incref(since) : json_null());
+	json_object_set_new(answer, "first", json_null());
+	if (until)
+		json_object_set(answer, "until", until);
+	json_object_set_new(answer, "next", next_steps(options, code ? code : "", NULL));
+}
+
 static const char *note_of(const json_t *row, const char *code)
 {
 	size_t i;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum subject { OF_GROUP, OF_TABLE, OF_CODE, OF_PARAMETER, OF_COLUMN };
+enum subject { OF_GROUP, OF_JOB, OF_TABLE, OF_CODE, OF_PARAMETER, OF_COLUMN };
 
 struct step {
 	const char *code;    /* of this reason only; NULL: of all */
@@ -31,6 +31,9 @@ static const struct step of_paused[] = {
 	{ NULL, "explain", OF_CODE, "what paused means", false },
 };
 static const struct step of_others[] = {
+	{ "bigquery_denied", "check", OF_JOB, "every right by its name, with the grant", false },
+	{ "dataset_missing", "check", OF_JOB, "what is missing, with the command that makes it", false },
+	{ "column_type_differs", "check", OF_JOB, "all tables beside what would be written", false },
 	{ "replica_lost", "merge", OF_TABLE, "make the replica again", false },
 	{ NULL, "explain", OF_CODE, "what the code means", false },
 };
@@ -60,6 +63,9 @@ static void command_add(const struct step *step, const struct why_subject *of, s
 	switch (step->subject) {
 	case OF_GROUP:
 		text_add_format(out, "--group %lld --job ", (long long)of->group);
+		shell_quote(out, span_of(of->job));
+		return;
+	case OF_JOB:
 		shell_quote(out, span_of(of->job));
 		return;
 	case OF_TABLE:

@@ -66,6 +66,7 @@ static struct sink *bigquery_open(const struct sink_setup *setup, struct error *
 	books->known_commits = witness_level(setup, SPAN(""), NULL);
 	sink->options = setup->options;
 	sink->google = setup->google;
+	sink->figures = setup->figures ? setup->figures : &sink->nobody_looks;
 	pthread_mutex_init(&sink->lock, NULL);
 	clock_cond_init(&sink->bell);
 	books->store = bigquery_books_open(setup->warehouse, books->job, STORE_WRITE, err);
@@ -93,6 +94,8 @@ bool bigquery_reach(struct bigquery *sink, struct error *err)
 		return fail(err, ERROR_CONFIG, "missing_parameter", "job '%s' names no project, and the credentials have none",
 		            sink->options->name);
 	setup.project = sink->project;
+	atomic_store(&sink->figures->service, "BigQuery");
+	atomic_store(&sink->figures->is_emulator, google_is_emulated(sink->google, SERVICE_BIGQUERY));
 	setup.asks_write_path = sink->options->use_storage_write_api;
 	if (!sink->desk && !(sink->desk = table_desk_open(&setup, err)))
 		return false;

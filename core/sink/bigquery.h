@@ -18,6 +18,9 @@ struct bigquery_names {
 };
 bool bigquery_fix(const char *code, const struct bigquery_names *names, struct text *out);
 
+/* Does what has this reason code pass by itself, whatever the table does? */
+bool bigquery_code_passes(const char *code);
+
 struct bigquery_asker {
 	struct google *google;
 	struct rest_client *client;

@@ -300,6 +300,7 @@ void answer_read(struct append *append, struct connection *connection, struct sp
 	if (!request)
 		return;
 	request->on = NULL;
+	sink_figures_answered(append->sink->figures, response.has_error || response.has_row_errors ? 0 : request->count);
 	if (response.has_schema)
 		schema_is_new(append, connection, request->part->table);
 	if (!response.has_error && !response.has_row_errors) {

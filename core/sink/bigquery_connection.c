@@ -132,6 +132,8 @@ bool connection_send(struct append *append, struct request *request)
 	connection->shape_version = request->part->shape_version;
 	list_put(&connection->sent, request);
 	append->requests++;
+	atomic_fetch_add(&append->sink->figures->requests, 1);
+	atomic_fetch_add(&append->sink->figures->bytes, request->bytes);
 	return true;
 }
 

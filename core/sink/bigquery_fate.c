@@ -1,4 +1,5 @@
 /* What an answer of BigQuery means for a table or a row: bigquery_fates.def, else answers.def. */
+#include "sink/bigquery.h"
 #include "sink/bigquery_table_private.h"
 
 #include <strings.h>
@@ -55,4 +56,29 @@ struct fate bigquery_judge_row(const char *reason, const char *message)
 	const struct fate_row *row = find(CALL_ROW, 0, GRPC_ANY, reason, message);
 
 	return (struct fate){ row->fate, row->kind, row->error_code, row->sentence };
+}
+
+/* What no row of an answer says: of our own making. */
+static const char *const own_waits[] = { "own_limit", "table_waits", "column_not_yet" };
+
+static bool is_passing(enum error_kind kind)
+{
+	return kind == ERROR_TRANSIENT || kind == ERROR_UNREACHABLE;
+}
+
+bool bigquery_code_passes(const char *code)
+{
+	size_t passing = 0, others = 0;
+
+	for (size_t i = 0; i < sizeof(own_waits) / sizeof(own_waits[0]); i++)
+		passing += strcmp(own_waits[i], code) == 0;
+	for (size_t i = 0; i < fate_row_count; i++) {
+		if (strcmp(fate_rows[i].error_code, code) == 0)
+			*(is_passing(fate_rows[i].kind) ? &passing : &others) += 1;
+	}
+	for (size_t i = 0; i < answer_row_count; i++) {
+		if (strcmp(answer_rows[i].error_code, code) == 0)
+			*(is_passing(answer_rows[i].kind) ? &passing : &others) += 1;
+	}
+	return passing > 0 && others == 0;
 }

@@ -85,7 +85,11 @@ static void start(struct insert *insert, struct insert_request *request, struct 
 	request->call = google_rest_start(insert->sink->google, insert->client, SERVICE_BIGQUERY, &rest, &request->token,
 	                                  &insert->whole);
 	request->sent_ms = clock_mono_ms();
-	insert->calls += request->call != NULL;
+	if (!request->call)
+		return;
+	insert->calls++;
+	atomic_fetch_add(&insert->sink->figures->requests, 1);
+	atomic_fetch_add(&insert->sink->figures->bytes, body.len);
 }
 
 /* False: none of its rows is left. */
@@ -153,6 +157,7 @@ static void call_ended(struct insert *insert, struct rest_call *call)
 
 	insert->calls--;
 	request->call = NULL;
+	sink_figures_answered(insert->sink->figures, is_fine ? request->count : 0);
 	if (is_fine)
 		insert_answered(insert, request, &answer);
 	else if (is_again)

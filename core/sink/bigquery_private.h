@@ -74,6 +74,7 @@ struct bigquery {
 	struct local_sink books;   /* first: its `sink` is ours */
 	const struct job_options *options;
 	struct google *google;     /* NULL: only the books are wanted */
+	struct sink_figures *figures, nobody_looks; /* never NULL */
 	char *project;             /* of the tables */
 	bool is_open;              /* desk and writer are; with the first rows */
 	struct table_desk *desk;

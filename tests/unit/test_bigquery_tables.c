@@ -1,4 +1,5 @@
 /* Tables of BigQuery beside what is to be written; limits; what answers mean. */
+#include "sink/bigquery.h"
 #include "sink/bigquery_table_private.h"
 
 #include "base/reason.h"
@@ -226,6 +227,18 @@ static void a_rows_error_is_a_letter_or_sent_again(void **state)
 	assert_string_equal(bigquery_judge_row("", "whatever").error_code, "row_refused");
 }
 
+static void what_passes_is_known_by_its_code(void **state)
+{
+	static const char *const passing[] = { "google_quota", "google_rate_limited", "google_unavailable", "own_limit", "streaming_buffer" };
+	static const char *const others[] = { "bigquery_denied", "dataset_missing", "table_dropped", "table_missing", "google_billing", "x" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(passing); i++)
+		assert_true(bigquery_code_passes(passing[i]));
+	for (size_t i = 0; i < COUNT(others); i++)
+		assert_false(bigquery_code_passes(others[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +252,7 @@ int main(void)
 		cmocka_unit_test(every_row_of_fates_is_reached_and_has_a_page),
 		cmocka_unit_test(answers_mean_what_the_issue_asks_for),
 		cmocka_unit_test(a_rows_error_is_a_letter_or_sent_again),
+		cmocka_unit_test(what_passes_is_known_by_its_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
