@@ -7,7 +7,6 @@
 #include "pipeline/witness.h"
 #include "sink/bigquery.h"
 
-
 #include <stdlib.h>
 #include <unistd.h>
 
