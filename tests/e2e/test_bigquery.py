@@ -1,0 +1,254 @@
+"""Changelogs at BigQuery: what a feed brings is there row by row as in the local changelog, and what fails is said and kept."""
+import base64
+import json
+import re
+import time
+
+import emulators
+import weir
+
+LOG = "shop_log"
+INTERVAL = re.compile(r"-?\d+-\d+ -?\d+ -?\d+:\d+:\d+\.\d+$")
+STORAGE = {"warehouse": "bigquery", "replicationMode": "changelog", "replicaDataset": None, "useStorageWriteApi": True,
+           "useStorageWriteApiAtLeastOnce": True}
+
+
+def bigquery_job(home, feed, name="bq", **more):
+    return home.job(feed, name, project="weir-test", **{**STORAGE, **more})
+
+
+def run_bigquery(home, feed, name="bq", expect=0, args=(), env=None, **more):
+    r = home.run("run", bigquery_job(home, feed, name, **more), "--until-idle", "--json", *args, env=env)
+    assert expect is None or r.code == expect, r
+    return r.last if r.out else r
+
+
+def without_nulls(value):
+    """BigQuery has no NULL array, no NULL in one, and no member that is missing: what both say alike is compared. A list with
+    NULLs is JSON in a local column, and so are all lists of that column; so are structures. Of an interval's fraction one side writes six digits."""
+    if isinstance(value, str) and INTERVAL.match(value):
+        return value.rstrip("0")
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            pass
+    if isinstance(value, dict):
+        return {k: v for k, v in ((k, without_nulls(v)) for k, v in value.items()) if v not in (None, [], {})}
+    if isinstance(value, list):
+        return [v for v in map(without_nulls, value) if v is not None]
+    return value
+
+
+def canonical(text):
+    return json.dumps(without_nulls(json.loads(text)), sort_keys=True) if text else None
+
+
+def local_rows(home, table, dataset):
+    columns = ("fullRecord, primaryKey, operation, timestampMs, tableName, _weir_position, _weir_key, _weir_old_key, "
+               "_weir_unavailable")
+    found = []
+    for row in home.sql('SELECT %s FROM "%s"' % (columns, table), dataset):
+        record, key, operation, at, source, position, key_bytes, old, unavailable = row
+        is_change = operation in ("ALTER", "RENAME")
+        found.append((position, key_bytes, operation, str(at), source, None if is_change else canonical(record), canonical(key),
+                      old, unavailable, canonical(record) if is_change else None))
+    return sorted(found, key=repr)
+
+
+def remote_rows(bq, name):
+    found = []
+    for row in bq.rows(name):
+        unb64 = {c: base64.b64decode(row[c]) if row[c] is not None else None for c in ("_weir_position", "_weir_key", "_weir_old_key")}
+        found.append((unb64["_weir_position"], unb64["_weir_key"], row["operation"], row["timestampMs"], row["tableName"],
+                      canonical(row.get("fullRecord")), canonical(row.get("primaryKey")), unb64["_weir_old_key"],
+                      row["_weir_unavailable"], canonical(row["_weir_change"])))
+        assert int(row["_weir_received"]) > 1600000000000000, row
+    return sorted(found, key=repr)
+
+
+def compare(home, bq, dataset="local_log", letters=0):
+    """Rows that are letters here (lists with NULL among their elements, which BigQuery has not) may be missing."""
+    tables = [t for (t,) in home.sql(r"SELECT name FROM sqlite_master WHERE type='table' AND name LIKE '%\_changelog' ESCAPE '\'", dataset)]
+    missing = 0
+    assert tables
+    for table in tables:
+        ours, theirs = local_rows(home, table, dataset), remote_rows(bq, LOG + "." + table)
+        extra = [row for row in theirs if row not in ours]
+        assert not extra, (table, extra[0], [row for row in ours if row[:2] == extra[0][:2]])
+        assert len(theirs) == len(set(theirs)), table
+        missing += len(ours) - len(theirs)
+    assert missing == letters, (missing, letters)
+
+
+def check(name, **more):
+    folder = weir.stream(name)
+    with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+        home.env.update(bq.env)
+        local = home.replicate(folder + "/feed.jsonl", "local", replicationMode="changelog", replicaDataset=None,
+                               changeLogDataset="local_log", **more)
+        result = run_bigquery(home, folder + "/feed.jsonl", expect=None, **more)
+        letters = home.letters() if result["dead_lettered"] else []
+        assert all(letter["code"] == "null_element" for letter in letters), letters[0]
+        for count in ("received", "filtered", "parked"):
+            assert result[count] == local[count], (count, result, local)
+        assert result["written"] + len(letters) == local["written"], (result, local)
+        assert result["balanced"] and result["in_flight"] == 0, result
+        compare(home, bq, letters=len(letters))
+        again = run_bigquery(home, folder + "/feed.jsonl", expect=None, **more)
+        assert again["this_run"]["received"] == 0 and again["received"] == result["received"], again
+        compare(home, bq, letters=len(letters))
+
+
+def test_rows_of_a_shop_are_those_of_the_local_changelog():
+    check("pg-shop", sourceSchema=weir.stream("pg-shop") + "/schema.json")
+
+
+def test_rows_of_another_shop_are_those_of_the_local_changelog():
+    check("mariadb-shop", sourceSchema=weir.stream("mariadb-shop") + "/schema.json")
+
+
+def test_every_type_is_that_of_the_local_changelog():
+    for name in ("pg-types", "mariadb-types", "mariadb-types-long", "pg-types-connect", "pg-types-iso", "pg-types-micro", "pg-types-nano"):
+        check(name)
+
+
+def two_tables(count, first=0):
+    """Rows of `a` and `b` in turn, `count` of each, with their columns told."""
+    events = []
+    for i in range(first, first + count):
+        for table in ("a", "b"):
+            events.append(weir.event({"id": i, "v": "%s %d" % (table, i)}, table=table, lsn=1000 + i))
+    return weir.feed(events, weir.id_key)
+
+
+def ids(bq, table):
+    return [json.loads(row["fullRecord"])["id"] for row in bq.rows("%s.%s_changelog" % (LOG, table))]
+
+
+def until(what, seconds=20):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = what()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError("it did not come about within %d s" % seconds)
+
+
+def table_row(home, table):
+    r = home.run("tables", "--json")
+    assert r.code == 0, r
+    found = [row for row in r.lines if row["table"] == "%s.%s" % (LOG, table)]
+    return found[0] if found else {"state": "", "sentence": ""}
+
+
+def count(bq, table):
+    try:
+        return len(ids(bq, table))
+    except AssertionError:
+        return 0
+
+
+def test_what_passes_of_one_table_is_waited_for_and_nothing_is_lost():
+    with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+        home.env.update(bq.env)
+        bq.fault("quota", LOG + ".a_changelog", "AppendRows", seconds=4)
+        result = run_bigquery(home, home.write("f.jsonl", two_tables(500)))
+        assert result["written"] == 1000 and result["parked"] == result["dead_lettered"] == 0 and result["balanced"], result
+        assert ids(bq, "a") == ids(bq, "b") == list(range(500))
+
+
+def test_short_troubles_cost_nothing_but_a_moment():
+    for kind, more in (("abort", {}), ("close", {}), ("backend", {}), ("cut", {"bytes": 3}), ("internal", {}), ("in_band", {"code": 14})):
+        with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+            home.env.update(bq.env)
+            bq.fault(kind, LOG + ".*", "AppendRows", times=2, **more)
+            result = run_bigquery(home, home.write("f.jsonl", two_tables(300)))
+            assert result["written"] == 600 and result["parked"] == result["dead_lettered"] == 0, (kind, result)
+            for table in ("a", "b"):
+                found = ids(bq, table)
+                assert sorted(set(found)) == list(range(300)), (kind, table)
+                # What was lost on its way back may be there twice, at least once as it is.
+                assert kind in ("cut", "close", "abort") or len(found) == 300, (kind, table, len(found))
+
+
+class Followed:
+    """A job that follows its feed in an engine of its own."""
+
+    def __init__(self, home, bq, feed, **more):
+        home.env.update(bq.env)
+        self.home, self.feed = home, home.write("f.jsonl", feed)
+        self.process = home.start("run", bigquery_job(home, self.feed, **more), "--json")
+
+    def add(self, lines):
+        with open(self.feed, "a") as f:
+            f.write(lines)
+
+    def drain(self):
+        r = self.home.run("drain", "bq", "--json", timeout=60)
+        self.process.wait(60)
+        return r
+
+
+def needs_somebody_and_comes_back(break_it, mend, code):
+    with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+        job = Followed(home, bq, two_tables(100))
+        until(lambda: count(bq, "a") == count(bq, "b") == 100)
+        break_it(bq)
+        job.add(two_tables(100, 100))
+        row = until(lambda: table_row(home, "a")["state"] == "needs you" and table_row(home, "a"), 10)
+        assert row["code"] == code and row["sentence"], row
+        until(lambda: count(bq, "b") == 200, 10)
+        assert table_row(home, "b")["state"] != "needs you", table_row(home, "b")
+        job.add(two_tables(100, 200))
+        until(lambda: count(bq, "b") == 300, 10)
+        before = count(bq, "a")
+        mend(bq)
+        until(lambda: count(bq, "a") == before + 200, 10)
+        until(lambda: table_row(home, "a")["state"] == "ok", 10)
+        assert ids(bq, "a")[before:] == list(range(100, 300)), ids(bq, "a")
+        assert table_row(home, "a")["parked"] == 0 and not home.letters()
+        job.drain()
+
+
+def test_a_right_that_was_revoked_is_that_tables_trouble_alone():
+    needs_somebody_and_comes_back(lambda bq: bq.withhold(**{LOG + ".a_changelog": ["bigquery.tables.updateData"]}),
+                                  lambda bq: bq.withhold(), "bigquery_denied")
+
+
+def test_a_dropped_table_is_that_tables_trouble_alone():
+    kept = []
+
+    def drop(bq):
+        kept.append(bq.resource(LOG + ".a_changelog")["schema"]["fields"])
+        bq.drop(LOG + ".a_changelog")
+
+    needs_somebody_and_comes_back(drop, lambda bq: bq.table(LOG + ".a_changelog", kept[0]), "table_dropped")
+
+
+def test_a_missing_dataset_keeps_all_and_goes_on_when_it_is_made():
+    with weir.Home() as home, emulators.bigquery(project="weir-test") as bq:
+        job = Followed(home, bq, two_tables(100))
+        row = until(lambda: table_row(home, "a")["state"] == "needs you" and table_row(home, "a"), 10)
+        assert row["code"] == "dataset_missing" and LOG in row["sentence"], row
+        bq.dataset(LOG)
+        until(lambda: count(bq, "a") == count(bq, "b") == 100, 10)
+        assert ids(bq, "a") == list(range(100)) and not home.letters()
+        job.drain()
+
+
+def test_rows_that_are_refused_are_letters_and_all_others_are_written():
+    bad = {7, 8, 30, 499}
+    with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+        home.env.update(bq.env)
+        bq.fault("row", LOG + ".a_changelog", "AppendRows", rows=sorted(bad), times=1, message="Value out of range")
+        events = [weir.event({"id": i}, table="a", lsn=1000 + i) for i in range(500)]
+        result = run_bigquery(home, home.write("f.jsonl", weir.feed(events, weir.id_key)), expect=1)
+        assert result["written"] == 500 - len(bad) and result["dead_lettered"] == len(bad), result
+        assert ids(bq, "a") == [i for i in range(500) if i not in bad]
+        letters = home.letters()
+        assert {json.loads(letter["key"])["id"] for letter in letters} == bad, letters
+        assert all(letter["stage"] == "write" and "out of range" in letter["message"] for letter in letters), letters[0]
