@@ -233,7 +233,7 @@ static bool remove_job(struct call *call, const struct job_options *options, boo
 	text_add_format(file, "%s/%s.json", call->engine->home->jobs_config, options->name);
 	/* The job file goes last: until then the job can be seen and deleted again. */
 	is_fine = (!has_run || forget_position(call, options, err)) && remove_store(paths.store, err) &&
-	          remove_big(paths.big, err) && remove_file(file->at, err);
+	          remove_big(paths.big, err) && remove_file(paths.doing, err) && remove_file(file->at, err);
 	job_paths_clear(&paths);
 	return is_fine;
 }

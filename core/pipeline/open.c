@@ -6,6 +6,7 @@
 #include "base/crash.h"
 #include "base/file.h"
 #include "dlq/dlq.h"
+#include "pipeline/doing.h"
 #include "pipeline/measure_private.h"
 #include "pipeline/pipeline_private.h"
 #include "pipeline/witness.h"
@@ -22,12 +23,16 @@ void job_paths_make(struct job_paths *out, const struct home *home, const char *
 	text_clear(name);
 	text_add_format(name, "%s.big", job_name);
 	out->big = path_join(home->jobs_state, name->at);
+	text_clear(name);
+	text_add_format(name, "%s.doing", job_name);
+	out->doing = path_join(home->jobs_state, name->at);
 }
 
 void job_paths_clear(struct job_paths *paths)
 {
 	free(paths->store);
 	free(paths->big);
+	free(paths->doing);
 	*paths = (struct job_paths){ 0 };
 }
 
@@ -182,6 +187,7 @@ static bool open_source(struct pipeline *p, const struct pipeline_setup *setup, 
 		.from = p->from.identity.len ? &p->from : NULL,
 		.is_followed = setup->is_followed,
 		.google = setup->google,
+		.was_killed = doing_was_killed(p->doing),
 		.on_news = setup->on_news,
 		.context = setup->news_context,
 	};
@@ -198,6 +204,7 @@ static bool open_source(struct pipeline *p, const struct pipeline_setup *setup, 
 	ops->mark(p->source, probe);
 	origin.identity = probe->end.identity;
 	set_origins(p, &origin);
+	progress_set_source(p->progress, p->source);
 	is_fine = dlq_unpark_forget(p->dlq, origin.identity, probe->end.offset, err);
 	batch_free(probe);
 	if (!is_fine && setup->kept_source)
@@ -228,6 +235,7 @@ struct pipeline *pipeline_open(const struct pipeline_setup *setup, struct error 
 	p->added = memory_zalloc(sizeof(*p->added));
 	p->measure = memory_zalloc(sizeof(*p->measure));
 	job_paths_make(&p->paths, setup->home, setup->options->name);
+	p->doing = doing_open(p->paths.doing);
 	if (!open_store(p, setup, err) || !dlq_replay_free_stale(p->dlq, setup->replay, err) ||
 	    !pipeline_read_paused(p, err) || !open_sink(p, setup, &state, err) ||
 	    !open_transform(p, setup, &state, err) ||
@@ -242,8 +250,11 @@ void pipeline_close(struct pipeline *p)
 {
 	if (!p)
 		return;
-	if (p->source)
+	if (p->source) {
+		progress_set_source(p->progress, NULL);
 		p->source->ops->close(p->source);
+	}
+	doing_close(p->doing);
 	if (p->transform)
 		p->transform->ops->close(p->transform);
 	pipeline_remember(p, true);

@@ -5,11 +5,13 @@
 #include "base/clock.h"
 #include "base/crash.h"
 #include "dlq/dlq.h"
+#include "pipeline/doing.h"
 #include "pipeline/measure_private.h"
 #include "pipeline/pipeline_private.h"
 #include "pipeline/witness.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #define REMEMBER_MS 1000
@@ -31,6 +33,31 @@ void pipeline_name_table(const struct job_options *options, const struct table_s
  * The reader's half
  */
 
+/* What killed the process is not tried again by itself; a replay is somebody's wish. */
+static bool set_aside(struct pipeline *p, struct batch *batch, struct message *message)
+{
+	const struct span none = SPAN("");
+
+	if (message->letter || !doing_is_poison(p->doing, message))
+		return false;
+	message_refuse(batch, message, "decode", "poison_message", none, none,
+	               "weir died while it read this message, so it is set aside");
+	return true;
+}
+
+/* Tests have a message that kills: WEIR_POISON=SIGNAL:TEXT, of one whose body contains TEXT. */
+static void be_killed(const struct message *message)
+{
+#ifdef WEIR_TEST_SWITCHES
+	const char *wish = getenv("WEIR_POISON"), *text = wish ? strchr(wish, ':') : NULL;
+
+	if (text && message->body.len && memmem(message->body.at, message->body.len, text + 1, strlen(text + 1)))
+		raise((int)strtol(wish, NULL, 10));
+#else
+	(void)message;
+#endif
+}
+
 /* The clock is asked once in a while: it is not free at a million messages a second. */
 void pipeline_take_message(struct pipeline *p, struct batch *batch)
 {
@@ -39,8 +66,12 @@ void pipeline_take_message(struct pipeline *p, struct batch *batch)
 	if (batch->message_count % 64 == 1)
 		p->received_us = clock_utc_us();
 	message->received_us = p->received_us;
-	if (message->fate == MESSAGE_OPEN)
+	if (message->fate == MESSAGE_OPEN && !set_aside(p, batch, message)) {
+		doing_begin(p->doing, message);
+		be_killed(message);
 		p->transform->ops->apply(p->transform, batch, message);
+		doing_done(p->doing);
+	}
 	message->json = NULL;
 }
 

@@ -18,12 +18,14 @@
 #include "transform/transform.h"
 
 struct dlq;
+struct doing;
 struct measure;
 
 /* Files of one job, absolute. */
 struct job_paths {
 	char *store;   /* jobs/NAME.db */
 	char *big;     /* jobs/NAME.big */
+	char *doing;   /* jobs/NAME.doing */
 };
 
 void job_paths_make(struct job_paths *out, const struct home *home, const char *job_name);
@@ -69,6 +71,7 @@ struct pipeline {
 	struct source *source;       /* NULL: without_source */
 	struct transform *transform;
 	int64_t received_us;         /* of the messages read last */
+	struct doing *doing;         /* which message is being transformed; NULL: nothing is guarded */
 
 	/* the writer's */
 	struct sink *sink;

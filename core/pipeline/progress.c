@@ -39,6 +39,7 @@ struct progress *progress_new(void)
 	struct progress *progress = memory_zalloc(sizeof(*progress));
 
 	pthread_mutex_init(&progress->lock, NULL);
+	pthread_mutex_init(&progress->source_lock, NULL);
 	atomic_store(&progress->holders, 1);
 	progress->view.state = progress->own.state = STATE_STOPPED;
 	words_begin_locked(progress);
@@ -60,6 +61,7 @@ void progress_free(struct progress *progress)
 		return;
 	tables_free(progress);
 	pthread_mutex_destroy(&progress->lock);
+	pthread_mutex_destroy(&progress->source_lock);
 	free(progress);
 }
 
@@ -97,6 +99,25 @@ void progress_taken(struct progress *progress, uint64_t messages, uint64_t bytes
 	progress->view.bytes += bytes;
 	progress->view.version++;
 	pthread_mutex_unlock(&progress->lock);
+}
+
+void progress_set_source(struct progress *progress, struct source *source)
+{
+	pthread_mutex_lock(&progress->source_lock);
+	progress->source = source;
+	pthread_mutex_unlock(&progress->source_lock);
+}
+
+bool progress_source(struct progress *progress, struct source_view *out)
+{
+	bool has_view;
+
+	pthread_mutex_lock(&progress->source_lock);
+	has_view = progress->source && progress->source->ops->look;
+	if (has_view)
+		progress->source->ops->look(progress->source, out);
+	pthread_mutex_unlock(&progress->source_lock);
+	return has_view;
 }
 
 void progress_idle(struct progress *progress)

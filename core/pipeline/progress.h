@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/histogram.h"
 #include "record/batch.h"
+#include "source/source.h"
 #include "sink/sink.h"
 
 struct progress;
@@ -70,6 +71,13 @@ void progress_set_state(struct progress *progress, enum job_state state, const c
 
 /* The destination's, where it is a service; the sink counts. Lent until progress_free. */
 struct sink_figures *progress_figures(struct progress *progress);
+
+/*
+ * What the source says of itself: leases, subscriptions, what is wrong with one (source/source.h). Set while it is open.
+ */
+void progress_set_source(struct progress *progress, struct source *source);
+/* False: there is none, or it has nothing to say (a feed). */
+bool progress_source(struct progress *progress, struct source_view *out);
 
 /*
  * What each thread does now.

@@ -50,6 +50,8 @@ struct progress {
 	struct progress_view view;            /* its state is made from the words below */
 	struct word own, waits[JOB_THREADS];  /* a wait's state is STATE_OK while there is none */
 	bool is_resting;
+	pthread_mutex_t source_lock;          /* of `source`, so that it lives while it is looked at */
+	struct source *source;
 	struct sink_figures figures;          /* atomic: under no lock */
 	int64_t idle_ms;                      /* when the source had nothing to read */
 	struct activity_view activities[JOB_THREADS];

@@ -257,7 +257,9 @@ bool run_local(const struct run_setup *setup, struct error *err)
 		is_fine = wake(&local, err);
 	}
 	tell_note(setup, local.source);
-	if (local.source)
+	if (local.source) {
+		progress_set_source(setup->progress, NULL);
 		local.source->ops->close(local.source);
+	}
 	return is_fine;
 }

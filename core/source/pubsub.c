@@ -243,6 +243,7 @@ static struct pubsub *pubsub_new(const struct source_setup *setup, const struct 
 	pubsub->source.ops = &source_pubsub;
 	pubsub->google = setup->google;
 	pubsub->is_followed = setup->is_followed;
+	pubsub->was_killed = setup->was_killed;
 	pubsub->on_news = setup->on_news;
 	pubsub->context = setup->context;
 	pubsub->record_bytes_max = (size_t)setup->options->max_record_bytes;

@@ -10,6 +10,7 @@
 
 #define ASK_DEADLINE_MS 10000
 #define DEADLINE_MS 60000
+#define ACK_DEADLINE_MS 15000  /* of the first try; what is acknowledged twice is acknowledged */
 #define EXTENDING_MAX 32       /* calls at once */
 #define EXTENDING_LOOK_MS 200
 #define EXTEND_AGAIN_MS 500
@@ -23,7 +24,7 @@ static const struct errand_facts {
 	int64_t deadline_ms;
 } facts[ERRANDS] = {
 	[ERRAND_ASK] = { "/google.pubsub.v1.Subscriber/GetSubscription", "looking at", ASK_DEADLINE_MS },
-	[ERRAND_ACK] = { "/google.pubsub.v1.Subscriber/Acknowledge", "acknowledging to", DEADLINE_MS },
+	[ERRAND_ACK] = { "/google.pubsub.v1.Subscriber/Acknowledge", "acknowledging to", ACK_DEADLINE_MS },
 	[ERRAND_EXTEND] = { "/google.pubsub.v1.Subscriber/ModifyAckDeadline", "extending leases of", DEADLINE_MS },
 	[ERRAND_HAND_BACK] = { "/google.pubsub.v1.Subscriber/ModifyAckDeadline", "handing back to", DEADLINE_MS },
 };
@@ -44,6 +45,7 @@ static struct errand *errand_add(struct channel *of, enum errand_kind kind, stru
 	errand->request = request;
 	errand->ids = ids;
 	errand->begun_ms = errand->due_ms = now_ms;
+	errand->deadline_ms = facts[kind].deadline_ms;
 	errand->wait = (struct backoff)BACKOFF(100, 10000, 2);
 	while (*at)
 		at = &(*at)->next;
@@ -173,7 +175,7 @@ static void start(struct errand *errand, int64_t now_ms)
 	struct error failure = { 0 };
 	struct grpc_request request = {
 		.path = facts[errand->kind].path,
-		.deadline_ms = facts[errand->kind].deadline_ms,
+		.deadline_ms = errand->deadline_ms,
 		.on_ready = pubsub_on_ready,
 		.context = pubsub,
 		.unsent_bytes = 2 * REQUEST_BYTES,
@@ -324,6 +326,8 @@ static void ack_failed(struct errand *errand, const struct error *failure, int64
 		channel->refused_acks += errand->ids;
 		return;
 	}
+	/* A server may only be slow. */
+	errand->deadline_ms = errand->deadline_ms * 2 < DEADLINE_MS ? errand->deadline_ms * 2 : DEADLINE_MS;
 	channel->ack_failure = *failure;
 	if (!channel->ack_failed_us)
 		channel->ack_failed_us = clock_utc_us();

@@ -146,7 +146,8 @@ static bool is_idle(const struct pubsub *pubsub, int64_t now_ms)
 	for (size_t i = 0; i < pubsub->channel_count; i++) {
 		const struct channel *channel = &pubsub->channels[i];
 
-		if (!channel->up_ms || now_ms - channel->up_ms < IDLE_END_MS || now_ms - channel->received_ms < IDLE_END_MS)
+		if (!channel->up_ms || now_ms - channel->up_ms < IDLE_END_MS || now_ms - channel->received_ms < IDLE_END_MS ||
+		    now_ms < channel->lost_until_ms)
 			return false;
 	}
 	return true;

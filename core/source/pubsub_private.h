@@ -33,6 +33,7 @@
 #define EXACTLY_ONCE_LEASE_MS 60000
 #define IDLE_END_MS 4000       /* --until-idle: nothing has come for so long */
 #define CLOSE_MS 5000          /* last acknowledgements are waited for */
+#define LOST_MORE_MS 2000      /* beyond its lease, until a message that was lost on its way comes again */
 #define IDS_SEEN 16384         /* newest message ids, of which a redelivery is told by */
 
 struct pubsub;
@@ -65,6 +66,7 @@ struct channel {
 	int64_t down_ms, down_us;      /* since when it is not read (both clocks); 0: it is */
 	int64_t up_ms;                 /* since when it is */
 	int64_t received_ms;           /* when a message came last; 0: never */
+	int64_t lost_until_ms;         /* what was on its way when a stream broke comes again by then */
 
 	struct text *acks;             /* the next request to acknowledge */
 	uint32_t ack_count;
@@ -91,7 +93,7 @@ struct errand {
 	uint64_t token;
 	struct text *request;
 	uint32_t ids;
-	int64_t begun_ms, sent_ms, due_ms, lease_ms;
+	int64_t begun_ms, sent_ms, due_ms, lease_ms, deadline_ms;
 	struct backoff wait;
 	bool was_renewed, is_over;
 };
@@ -112,7 +114,7 @@ struct pubsub {
 	size_t channel_count;
 	char *identity;
 	char client_id[40];
-	bool is_followed;
+	bool is_followed, was_killed;
 	void (*on_news)(void *context);
 	void *context;
 	size_t record_bytes_max;

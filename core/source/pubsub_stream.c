@@ -132,6 +132,8 @@ static void open_stream(struct channel *channel, int64_t now_ms)
 	}
 	put_first_request(channel, first);
 	grpc_send(channel->stream, text_span(first), false, 0);
+	if (channel->of->was_killed && !channel->opened_ms)
+		channel->lost_until_ms = now_ms + channel->told_lease_ms + LOST_MORE_MS;
 	channel->token_told = channel->has_answered = false;
 	channel->opened_ms = channel->pinged_ms = now_ms;
 }
@@ -164,6 +166,7 @@ static void is_over(struct channel *channel, const struct error *failure, int64_
 	bool has_lived = channel->has_answered || now_ms - channel->opened_ms >= SETTLED_MS;
 
 	channel->restarts++;
+	channel->lost_until_ms = now_ms + channel->told_lease_ms + LOST_MORE_MS;
 	if (failure->kind == ERROR_NONE && now_ms - channel->opened_ms >= OK_LEAST_MS) {
 		channel->retry_ms = now_ms;
 	} else if (has_lived && (failure->kind == ERROR_NONE || failure_passes(failure))) {
@@ -204,6 +207,7 @@ static void give_up(struct channel *channel, const char *code, const char *why, 
 	fail(&failure, ERROR_TRANSIENT, code, "subscription %.300s: %s", channel->shown, why);
 	channel_stop(channel);
 	channel->restarts++;
+	channel->lost_until_ms = now_ms + channel->told_lease_ms + LOST_MORE_MS;
 	channel_fail(channel, &failure, now_ms);
 }
 

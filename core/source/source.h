@@ -60,6 +60,7 @@ struct source_setup {
 	const char *store;                      /* letters: the job's store, */
 	int64_t run;                            /* and the replay whose claims are read */
 	struct google *google;                  /* lent until close; NULL: the job asks nothing of Google */
+	bool was_killed;                        /* the last run: what it held is still leased to it */
 	/* From a thread of the source's own: it has news (has_news), also when nobody pulls. NULL: nobody wants to know. */
 	void (*on_news)(void *context);
 	void *context;
