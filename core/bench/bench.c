@@ -64,7 +64,14 @@ static const struct bench_row rows[] = {
 	},
 	{ .name = "dlq_groups", .unit = "ms", .order = LESS_IS_BETTER, .rows = MILLION, .run = bench_dlq_groups },
 	{ .name = "dlq_filter", .unit = "ms", .order = LESS_IS_BETTER, .rows = MILLION, .run = bench_dlq_filter },
-	{ .name = "pubsub" },
+	{
+		.name = "pubsub", .unit = "messages_per_s", .baseline = "go_client", .order = MORE_IS_BETTER, .also = "pubsub_cpu",
+		.rows = MILLION, .is_pulled = true, .run = bench_pubsub,
+	},
+	{
+		.name = "pubsub_cpu", .unit = "cpu_s_per_million", .baseline = "go_client", .order = LESS_IS_BETTER, .rows = MILLION,
+		.is_pulled = true, .run = bench_pubsub_cpu,
+	},
 	{ .name = "pubsub_bigquery" },
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))

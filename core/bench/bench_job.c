@@ -8,9 +8,11 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #define JOB_TEXT_MAX (64u << 10)
+#define ENDING_LOOK_NS 5000000
 
 bool bench_job_feed(struct bench *bench, const struct bench_row *row, const struct bench_job *job,
                     const struct bench_lines *lines, struct error *err)
@@ -27,11 +29,15 @@ bool bench_job_feed(struct bench *bench, const struct bench_row *row, const stru
 	return is_fine;
 }
 
-static json_t *job_json(const struct bench_job *job, const char *mode, const char *schema)
+static json_t *job_json(const struct bench_job *job, const struct bench_row *row, const char *mode, const char *schema)
 {
-	json_t *parameters = json_pack("{s:s, s:s, s:s, s:s, s:s}", "warehouse", "local", "inputFile", job->feed,
-	                               "replicationMode", mode, "changeLogDataset", "bench_log", "replicaDataset",
-	                               "bench");
+	json_t *parameters = json_pack("{s:s, s:s, s:s, s:s}", "warehouse", "local", "replicationMode", mode,
+	                               "changeLogDataset", "bench_log", "replicaDataset", "bench");
+
+	if (row->is_pulled)
+		json_object_set_new(parameters, "inputSubscriptions", json_string("projects/bench/subscriptions/bench"));
+	else
+		json_object_set_new(parameters, "inputFile", json_string(job->feed));
 
 	if (schema)
 		json_object_set_new(parameters, "sourceSchema", json_string(schema));
@@ -44,7 +50,7 @@ static bool job_write(const struct bench *bench, const struct bench_row *row, co
 {
 	char *schema = path_join(bench->folder, "schema.json");
 	bool needs_schema = job->is_made && !row->has_schema, is_fine;
-	json_t *json = job_json(job, mode, needs_schema ? schema : NULL);
+	json_t *json = job_json(job, row, mode, needs_schema ? schema : NULL);
 	char *text = json_dumps(json, JSON_INDENT(1));
 
 	is_fine = (!needs_schema || generator_source_schema(schema, err)) &&
@@ -128,6 +134,51 @@ static void peak_forget(void)
 	close(fd);
 }
 
+/* Who drains a run that would only wait for more. */
+struct ending {
+	struct progress *progress;
+	uint64_t enough;
+	atomic_int *wish;
+	atomic_bool is_over;
+};
+
+static void *drain_at_enough(void *context)
+{
+	struct ending *ending = context;
+	const struct timespec a_moment = { .tv_nsec = ENDING_LOOK_NS };
+	struct progress_view *view = memory_alloc(sizeof(*view));
+
+	for (;;) {
+		progress_look(ending->progress, view);
+		if (view->this_run.written >= ending->enough)
+			run_wish_for(ending->wish, RUN_DRAIN);
+		if (view->this_run.written >= ending->enough || atomic_load(&ending->is_over))
+			break;
+		nanosleep(&a_moment, NULL);
+	}
+	free(view);
+	return NULL;
+}
+
+/* The run, which ends by itself or, with `enough`, when it has that. */
+static bool run_to_end(struct bench *bench, const struct bench_job *job, struct run_setup *setup, struct error *err)
+{
+	struct ending ending = { .progress = setup->progress, .enough = job->enough, .wish = &bench->wish };
+	pthread_t thread;
+	bool is_fine;
+
+	if (!job->enough)
+		return run_local(setup, err);
+	if (pthread_create(&thread, NULL, drain_at_enough, &ending) != 0)
+		return fail(err, ERROR_TRANSIENT, "no_threads", "cannot make a thread that ends the run");
+	is_fine = run_local(setup, err);
+	atomic_store(&ending.is_over, true);
+	pthread_join(thread, NULL);
+	/* For the next run. After ^C there is none. */
+	atomic_store(&bench->wish, RUN_ON);
+	return is_fine;
+}
+
 bool bench_job_run(struct bench *bench, const struct bench_job *job, struct bench_run *out, struct error *err)
 {
 	struct progress *progress = progress_new();
@@ -138,12 +189,13 @@ bool bench_job_run(struct bench *bench, const struct bench_job *job, struct benc
 		.progress = progress,
 		.until_idle = true,
 		.wish = &bench->wish,
+		.google = job->google,
 		.out_note = &note,
 	};
 	peak_forget();
 
 	double begun_s = bench_now_s(), begun_cpu_s = bench_cpu_s();
-	bool is_fine = run_local(&setup, err);
+	bool is_fine = run_to_end(bench, job, &setup, err);
 	double wall_s = bench_now_s() - begun_s, cpu_s = bench_cpu_s() - begun_cpu_s;
 	struct progress_view view;
 

@@ -183,6 +183,19 @@ double bench_now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+double bench_middle(double *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), compare);
+	return values[count / 2];
+}
+
 double bench_cpu_s(void)
 {
 	struct rusage usage;

@@ -22,6 +22,12 @@ struct bench_echo {
 	double rate, go_rate, cpu, go_cpu;
 };
 
+/* The same of StreamingPull, and of a job that writes what it pulls into the local changelog. */
+struct bench_pubsub {
+	struct bench_echo pull;
+	double changelog_rate, changelog_cpu;
+};
+
 /* One call of `weir bench`. Everything it makes lies in `folder`, which is empty before and gone afterwards. */
 struct bench {
 	const char *feed;          /* --feed: absolute path, or NULL */
@@ -35,6 +41,7 @@ struct bench {
 	atomic_int wish;           /* enum run_wish: ^C drains the job under way */
 	atomic_bool is_over;
 	struct bench_echo echo;
+	struct bench_pubsub pubsub;
 };
 
 struct bench_result {
@@ -55,6 +62,7 @@ struct bench_row {
 	const char *also;          /* a second row that is said when this one is named, or NULL */
 	uint64_t rows;             /* of the table, where that matters */
 	bool has_schema;
+	bool is_pulled;            /* the job reads a subscription, whose server has the feed */
 	bool has_young;            /* also measured: keys among the youngest rows, there and in a small table */
 	bool (*run)(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 };
@@ -68,6 +76,8 @@ bool bench_idle_jobs(struct bench *bench, const struct bench_row *row, struct be
 bool bench_idle_jobs_cpu(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 bool bench_grpc_echo(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 bool bench_grpc_echo_cpu(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
+bool bench_pubsub(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
+bool bench_pubsub_cpu(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 bool bench_console_start(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 bool bench_console_rest_cpu(struct bench *bench, const struct bench_row *row, struct bench_result *out,
                             struct error *err);
@@ -89,6 +99,7 @@ bool bench_has_room(const struct bench *bench, const struct bench_row *row, uint
 void bench_settle(void); /* what earlier work has left unwritten must not slow the next */
 double bench_now_s(void);
 double bench_cpu_s(void); /* of this process, user and system */
+double bench_middle(double *values, size_t count); /* sorts them */
 
 /*
  * Engines of their own (bench_process.c), with the folder as their home.
@@ -167,6 +178,8 @@ struct bench_job {
 	bool is_made;              /* the feed is ours: made by the generator */
 	char *file;                /* the job file */
 	struct job_options *options;
+	struct google *google;     /* lent to its runs; NULL: it asks nothing of Google */
+	uint64_t enough;           /* not 0: a run is drained when it has written so many messages */
 };
 
 struct bench_lines {

@@ -14,19 +14,6 @@
 #define AHEAD "100"
 #define SIZE "1024"
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double middle(double values[ROUNDS])
-{
-	qsort(values, ROUNDS, sizeof(*values), compare);
-	return values[ROUNDS / 2];
-}
-
 /* Ours and theirs in turn, so that what else the machine does meets both. */
 static bool measure(struct bench *bench, char *drive, char *emulators, int port, struct error *err)
 {
@@ -49,7 +36,7 @@ static bool measure(struct bench *bench, char *drive, char *emulators, int port,
 		if (!bench_client_run(bench, ours, &rates[0][i], &cpus[0][i], err) || !bench_client_run(bench, theirs, &rates[1][i], &cpus[1][i], err))
 			return false;
 	}
-	bench->echo = (struct bench_echo){ true, middle(rates[0]), middle(rates[1]), middle(cpus[0]), middle(cpus[1]) };
+	bench->echo = (struct bench_echo){ true, bench_middle(rates[0], ROUNDS), bench_middle(rates[1], ROUNDS), bench_middle(cpus[0], ROUNDS), bench_middle(cpus[1], ROUNDS) };
 	return true;
 }
 
