@@ -23,7 +23,7 @@ static const struct needed of_letter_topics[] = {
 
 bool check_has_subscriptions(const struct job_options *options)
 {
-	return options->input_subscriptions != NULL;
+	return job_options_subscriptions(options) != NULL;
 }
 
 bool check_has_topics(const struct job_options *options)
@@ -183,7 +183,7 @@ static const char *given_as(const struct check *check, const char *plural, const
 
 void check_subscriptions(struct check *check)
 {
-	each_name(check, PUBSUB_SUBSCRIPTION, check->options->input_subscriptions,
+	each_name(check, PUBSUB_SUBSCRIPTION, job_options_subscriptions(check->options),
 	          given_as(check, "inputSubscriptions", "inputSubscription"), check_one_subscription);
 }
 
@@ -327,6 +327,6 @@ void check_backlog(struct check *check)
 		return;
 	if (google_is_emulated(check->google, SERVICE_PUBSUB) && !google_is_emulated(check->google, SERVICE_MONITORING))
 		return;
-	each_name(check, PUBSUB_SUBSCRIPTION, check->options->input_subscriptions,
+	each_name(check, PUBSUB_SUBSCRIPTION, job_options_subscriptions(check->options),
 	          given_as(check, "inputSubscriptions", "inputSubscription"), check_one_backlog);
 }

@@ -6,12 +6,34 @@
 #include "engine/journal.h"
 #include "engine/result_private.h"
 #include "pipeline/pipeline.h"
+#include "google/google.h"
 #include "runner/runner.h"
+#include "source/subscription.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+/* Where the job names topics: what is read is not in its file. */
+static void add_own_subscriptions(json_t *line, const struct job_options *options)
+{
+	struct pubsub_names topics;
+	json_t *list;
+
+	if (!options->input_topics || !options->project ||
+	    !pubsub_names_read(PUBSUB_TOPIC, options->input_topics, options->project, &topics, NULL))
+		return;
+	list = json_array();
+	for (size_t i = 0; i < topics.count; i++) {
+		char name[PUBSUB_NAME_BYTES];
+
+		if (subscription_own_name(options->name, topics.items[i], options->project, name, NULL))
+			json_array_append_new(list, json_string(name));
+	}
+	pubsub_names_free(&topics);
+	json_object_set_new(line, "subscriptions", list);
+}
 
 /* The members of run's last line, the state as it is now (shown, and the job's own), and with `show` the options. */
 json_t *job_line(struct call *call, const struct job_options *options, bool with_options, struct error *err)
@@ -41,8 +63,10 @@ json_t *job_line(struct call *call, const struct job_options *options, bool with
 	json_object_set_new(line, "sentence", json_string(standing.sentence));
 	json_object_set_new(line, "running", json_boolean(standing.is_running));
 	json_object_set_new(line, "template", json_string(job_template_name(options->template)));
-	if (with_options)
+	if (with_options) {
 		json_object_set(line, "parameters", options->parameters);
+		add_own_subscriptions(line, options);
+	}
 	return line;
 }
 
@@ -238,6 +262,29 @@ static bool remove_job(struct call *call, const struct job_options *options, boo
 	return is_fine;
 }
 
+static void tell_left(void *context, const char *name, const struct error *why)
+{
+	struct span project = pubsub_project(name);
+
+	call_note(context, "%s; it gathers messages until you remove it: gcloud pubsub subscriptions delete %s --project %.*s",
+	          why->message, pubsub_short_name(name), SPAN_ARG(project));
+}
+
+/* Those that were made for the job. One that cannot be removed now keeps nobody from deleting the job: it is told of. */
+static void remove_subscriptions(struct call *call, const struct job_options *options)
+{
+	struct google *google = NULL;
+	struct error why = { 0 };
+
+	if (!options->input_topics)
+		return;
+	if (!secrets_serve(call->engine, options, &google, &why) ||
+	    (!subscriptions_remove_own(options, google, tell_left, call, &why) && strcmp(why.code, "subscription_left") != 0))
+		call_note(call, "the subscriptions of job '%s' (weir-%s-TOPIC) were not removed: %s", options->name, options->name,
+		          why.message);
+	google_close(google);
+}
+
 /* The name is ours: nobody begins the job meanwhile. */
 static bool delete_job(struct call *call, const struct job_options *options, struct error *err)
 {
@@ -253,7 +300,10 @@ static bool delete_job(struct call *call, const struct job_options *options, str
 	if (is_fine && open && !call_flag(call, "yes"))
 		return fail(err, ERROR_CONFIG, "not_confirmed", "job '%s' has %llu open dead letters, which would be gone; "
 		            "--yes deletes it all the same", options->name, (unsigned long long)open);
-	return is_fine && remove_job(call, options, has_run, err);
+	if (!is_fine || !remove_job(call, options, has_run, err))
+		return false;
+	remove_subscriptions(call, options);
+	return true;
 }
 
 static bool take_name(struct call *call, const char *name, struct error *err)

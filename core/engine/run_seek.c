@@ -68,7 +68,7 @@ static bool read_names(struct seek *seek, struct error *err)
 {
 	const char *only = call_text_or(seek->call, "subscription", NULL);
 
-	if (!seek->options->input_subscriptions && !seek->options->input_topics)
+	if (!job_options_subscriptions(seek->options) && !seek->options->input_topics)
 		return fail(err, ERROR_CONFIG, "wrong_state", "job '%s' reads no subscription; a feed is read again with --from-start",
 		            seek->options->name);
 	if (!subscription_names_of(seek->options, seek->google, &seek->names, err) || (only && !choose(seek, only, err)))

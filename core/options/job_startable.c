@@ -123,6 +123,11 @@ bool job_options_startable(const struct job_options *options, struct error *err)
 	return !options->source_schema || file_is_ready("sourceSchema", options->source_schema, err);
 }
 
+const char *job_options_subscriptions(const struct job_options *options)
+{
+	return options->input_subscriptions ? options->input_subscriptions : options->input_subscription;
+}
+
 const char *job_options_letter_topic(const struct job_options *options)
 {
 	return json_string_value(json_object_get(json_object_get(options->parameters, "deadLetters"), "topic"));
@@ -130,6 +135,6 @@ const char *job_options_letter_topic(const struct job_options *options)
 
 bool job_options_ask_google(const struct job_options *options)
 {
-	return options->input_subscriptions || options->input_topics || options->warehouse == WAREHOUSE_BIGQUERY ||
+	return job_options_subscriptions(options) || options->input_topics || options->warehouse == WAREHOUSE_BIGQUERY ||
 	       job_options_letter_topic(options);
 }

@@ -274,13 +274,15 @@ static bool begin(struct pubsub *pubsub, struct error *err)
 	                           strerror(failed));
 }
 
-/* Nothing is sent here: what does not exist or may not be read is found by the keeper, and said by the first pull. */
+/* Nothing is sent here, unless the job's own subscriptions are to be made: what does not exist or may not be read is found
+ * by the keeper, and said by the first pull. */
 static struct source *pubsub_open(const struct source_setup *setup, struct error *err)
 {
 	struct pubsub_names names;
 	struct pubsub *pubsub;
 
-	if (!pubsub_job_names(setup->options, setup->google, &names, err))
+	if (!subscriptions_make_own(setup->options, setup->google, err) ||
+	    !subscription_names_of(setup->options, setup->google, &names, err))
 		return NULL;
 	pubsub = pubsub_new(setup, &names);
 	pubsub_names_free(&names);

@@ -154,10 +154,6 @@ struct pubsub {
 	char publish_text[CLOCK_TEXT_BYTES];
 };
 
-/* The full names of the subscriptions that a job reads. One that names topics reads those that were made for it. */
-bool pubsub_job_names(const struct job_options *options, struct google *google, struct pubsub_names *out,
-                      struct error *err);
-
 void pubsub_ring(struct pubsub *pubsub);
 void pubsub_on_ready(void *pubsub);
 

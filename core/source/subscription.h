@@ -144,10 +144,8 @@ bool subscription_own_name(const char *job, const char *topic, const char *proje
 bool subscription_names_of(const struct job_options *options, struct google *google, struct pubsub_names *out,
                            struct error *err);
 /* For each topic its subscription, if it is not there: 60 s deadline, 7 days, ordered, never expiring, acknowledged messages
- * kept. `on_made` (or NULL) is told of new ones. Nothing to do for a job that names subscriptions. */
-bool subscriptions_make_own(const struct job_options *options, struct google *google,
-                            void (*on_made)(void *context, const char *name, const char *topic), void *context,
-                            struct error *err);
+ * kept. Nothing to do for a job that names subscriptions. */
+bool subscriptions_make_own(const struct job_options *options, struct google *google, struct error *err);
 /* Removes them; `on_left` is told of each that could not be: then false, `subscription_left`. */
 bool subscriptions_remove_own(const struct job_options *options, struct google *google,
                               void (*on_left)(void *context, const char *name, const struct error *why), void *context,

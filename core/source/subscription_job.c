@@ -72,7 +72,7 @@ bool subscription_names_of(const struct job_options *options, struct google *goo
 	bool is_fine;
 
 	if (!options->input_topics)
-		return pubsub_names_read(PUBSUB_SUBSCRIPTION, options->input_subscriptions, project, out, err);
+		return pubsub_names_read(PUBSUB_SUBSCRIPTION, job_options_subscriptions(options), project, out, err);
 	if (!pubsub_names_read(PUBSUB_TOPIC, options->input_topics, project, &topics, err))
 		return false;
 	is_fine = own_names(options, &topics, project, out, err);
@@ -84,28 +84,38 @@ bool subscription_names_of(const struct job_options *options, struct google *goo
  * Made at the job's start, and removed with it
  */
 
-bool subscriptions_make_own(const struct job_options *options, struct google *google,
-                            void (*on_made)(void *context, const char *name, const char *topic), void *context,
-                            struct error *err)
+static bool make_one(const struct job_options *options, struct google *google, const char *topic, struct error *err)
+{
+	char name[PUBSUB_NAME_BYTES];
+	struct subscription_wish wish = own_wish(options, name, topic);
+	struct subscription there;
+	enum grpc_code code;
+	struct error failure = { 0 };
+	bool was_there;
+
+	if (!subscription_own_name(options->name, topic, google_project(google), name, err))
+		return false;
+	/* It is there at every start but the first, and looking needs less of a right than making. */
+	if (subscription_get(google, name, ADMIN_WAIT_MS, &there, &code, &failure))
+		return true;
+	if (code == GRPC_NOT_FOUND || code == GRPC_PERMISSION_DENIED)
+		return subscription_make(google, &wish, ADMIN_WAIT_MS, &was_there, err);
+	if (err)
+		*err = failure;
+	return false;
+}
+
+bool subscriptions_make_own(const struct job_options *options, struct google *google, struct error *err)
 {
 	struct pubsub_names topics;
-	bool is_fine;
+	bool is_fine = true;
 
 	if (!options->input_topics)
 		return true;
 	if (!pubsub_names_read(PUBSUB_TOPIC, options->input_topics, google_project(google), &topics, err))
 		return false;
-	is_fine = true;
-	for (size_t i = 0; is_fine && i < topics.count; i++) {
-		char name[PUBSUB_NAME_BYTES];
-		struct subscription_wish wish = own_wish(options, name, topics.items[i]);
-		bool was_there = false;
-
-		is_fine = subscription_own_name(options->name, topics.items[i], google_project(google), name, err) &&
-		          subscription_make(google, &wish, ADMIN_WAIT_MS, &was_there, err);
-		if (is_fine && !was_there && on_made)
-			on_made(context, name, topics.items[i]);
-	}
+	for (size_t i = 0; is_fine && i < topics.count; i++)
+		is_fine = make_one(options, google, topics.items[i], err);
 	pubsub_names_free(&topics);
 	return is_fine;
 }
