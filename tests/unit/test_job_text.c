@@ -147,8 +147,8 @@ static void expect_start(const char *file, enum error_kind kind, const char *cod
 static void what_the_engine_cannot_do_is_named_at_start(void **state)
 {
 	(void)state;
-	expect_start(HEAD SETS "\"inputTopics\": \"a\"}, \"project\": \"acme-data\"}", ERROR_CONFIG, "not_available_yet",
-	             "warehouse=bigquery, inputTopics");
+	expect_start(HEAD SETS "\"inputTopics\": \"a\", \"numWorkers\": 3}, \"project\": \"acme-data\"}", ERROR_CONFIG, "not_available_yet",
+	             "numWorkers");
 	expect_start(HEAD SETS FEED ", \"messageFormat\": \"json\", \"numWorkers\": 3}}", ERROR_CONFIG, "not_available_yet",
 	             "this weir cannot do messageFormat=json, numWorkers yet");
 	expect_start("{\"name\":\"t\",\"template\":\"Bigtable_Change_Streams_to_BigQuery\",\"parameters\":{" FEED

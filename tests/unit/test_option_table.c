@@ -217,7 +217,7 @@ static void a_row_that_is_available_has_a_member(void **state)
 		if (job_option_table[i].is_available && job_option_table[i].at == SIZE_MAX)
 			fail_msg("%s is available but nobody can read it", job_option_table[i].name);
 	assert_true(option_find("parkBytes")->is_available);
-	assert_false(option_find("inputTopics")->is_available);
+	assert_false(option_find("numWorkers")->is_available);
 }
 
 static void the_reference_page_has_a_line_for_every_row(void **state)
