@@ -8,6 +8,7 @@
 
 #define MILLION UINT64_C(1000000)
 #define CONSOLE_ROWS UINT64_C(100000)
+#define WORDS_OF_A_KIB 104 /* bring a changelog row at BigQuery to 1 KiB */
 
 /* Rows without a function belong to parts of weir that do not exist yet. */
 static const struct bench_row rows[] = {
@@ -49,7 +50,14 @@ static const struct bench_row rows[] = {
 		.name = "grpc_echo_cpu", .unit = "cpu_s_per_million", .baseline = "grpc_go", .order = LESS_IS_BETTER,
 		.run = bench_grpc_echo_cpu,
 	},
-	{ .name = "bigquery" },
+	{
+		.name = "bigquery", .unit = "rows_per_s", .baseline = "managedwriter", .order = MORE_IS_BETTER, .also = "bigquery_cpu",
+		.rows = MILLION, .more_words = WORDS_OF_A_KIB, .run = bench_bigquery,
+	},
+	{
+		.name = "bigquery_cpu", .unit = "cpu_s_per_million", .baseline = "managedwriter", .order = LESS_IS_BETTER, .rows = MILLION,
+		.more_words = WORDS_OF_A_KIB, .run = bench_bigquery_cpu,
+	},
 	{
 		.name = "console_start", .unit = "ms", .baseline = "htop", .order = LESS_IS_BETTER, .rows = CONSOLE_ROWS,
 		.run = bench_console_start,
@@ -221,6 +229,7 @@ static bool measure(struct bench *bench, const struct home *home, const struct c
 	bench->feed = feed = find_feed(bench->feed);
 	is_fine = bench_open(bench, home, err) && run_all(bench, only, err);
 	bench_close(bench);
+	json_decref(bench->bigquery.feed);
 	free(feed);
 	return is_fine;
 }

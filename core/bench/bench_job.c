@@ -18,7 +18,7 @@ bool bench_job_feed(struct bench *bench, const struct bench_row *row, const stru
                     const struct bench_lines *lines, struct error *err)
 {
 	struct generator_setup setup = { .seed = GENERATE_SEED, .rows = row->rows, .youngest = lines->youngest,
-	                                 .has_schema = row->has_schema };
+	                                 .more_words = row->more_words, .has_schema = row->has_schema };
 	struct generator_span span = {
 		.first = lines->first, .count = lines->count, .is_cancelled = &bench->is_cancelled,
 	};
@@ -29,20 +29,29 @@ bool bench_job_feed(struct bench *bench, const struct bench_row *row, const stru
 	return is_fine;
 }
 
+/* Only the changelog goes to BigQuery: a replica there is not what is measured. */
+static json_t *warehouse_json(const char *mode)
+{
+	if (strcmp(mode, BENCH_MODE_BIGQUERY) == 0)
+		return json_pack("{s:s, s:s, s:s, s:b, s:b}", "warehouse", "bigquery", "replicationMode", "changelog", "changeLogDataset",
+		                 BENCH_LOG_DATASET, "useStorageWriteApi", true, "useStorageWriteApiAtLeastOnce", true);
+	return json_pack("{s:s, s:s, s:s, s:s}", "warehouse", "local", "replicationMode", mode, "changeLogDataset",
+	                 BENCH_LOG_DATASET, "replicaDataset", "bench");
+}
+
 static json_t *job_json(const struct bench_job *job, const struct bench_row *row, const char *mode, const char *schema)
 {
-	json_t *parameters = json_pack("{s:s, s:s, s:s, s:s}", "warehouse", "local", "replicationMode", mode,
-	                               "changeLogDataset", "bench_log", "replicaDataset", "bench");
+	json_t *parameters = warehouse_json(mode);
+	bool is_local = strcmp(mode, BENCH_MODE_BIGQUERY) != 0;
 
 	if (row->is_pulled)
 		json_object_set_new(parameters, "inputSubscriptions", json_string("projects/bench/subscriptions/bench"));
 	else
 		json_object_set_new(parameters, "inputFile", json_string(job->feed));
-
 	if (schema)
 		json_object_set_new(parameters, "sourceSchema", json_string(schema));
-	return json_pack("{s:s, s:s, s:o}", "name", "bench", "template", "Cdc_To_BigQuery_Template", "parameters",
-	                 parameters);
+	return json_pack("{s:s, s:s, s:s*, s:o}", "name", "bench", "template", "Cdc_To_BigQuery_Template", "project",
+	                 is_local ? NULL : BENCH_PROJECT, "parameters", parameters);
 }
 
 static bool job_write(const struct bench *bench, const struct bench_row *row, const char *mode, struct bench_job *job,

@@ -28,6 +28,14 @@ struct bench_pubsub {
 	double changelog_rate, changelog_cpu;
 };
 
+/* Rows a second and CPU seconds a million into BigQuery: ours, and managedwriter. */
+struct bench_bigquery {
+	bool is_measured;
+	double rate, go_rate, cpu, go_cpu;
+	double row_bytes;          /* of ours, on the way */
+	json_t *feed;              /* what a given feed is, or NULL */
+};
+
 /* One call of `weir bench`. Everything it makes lies in `folder`, which is empty before and gone afterwards. */
 struct bench {
 	const char *feed;          /* --feed: absolute path, or NULL */
@@ -42,6 +50,7 @@ struct bench {
 	atomic_bool is_over;
 	struct bench_echo echo;
 	struct bench_pubsub pubsub;
+	struct bench_bigquery bigquery;
 };
 
 struct bench_result {
@@ -63,6 +72,7 @@ struct bench_row {
 	uint64_t rows;             /* of the table, where that matters */
 	bool has_schema;
 	bool is_pulled;            /* the job reads a subscription, whose server has the feed */
+	int more_words;            /* of the feed's rows, where they are to be longer */
 	bool has_young;            /* also measured: keys among the youngest rows, there and in a small table */
 	bool (*run)(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 };
@@ -78,6 +88,8 @@ bool bench_grpc_echo(struct bench *bench, const struct bench_row *row, struct be
 bool bench_grpc_echo_cpu(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 bool bench_pubsub(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 bool bench_pubsub_cpu(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
+bool bench_bigquery(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
+bool bench_bigquery_cpu(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 bool bench_console_start(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 bool bench_console_rest_cpu(struct bench *bench, const struct bench_row *row, struct bench_result *out,
                             struct error *err);
@@ -137,6 +149,9 @@ struct bench_talker {
 	pid_t pid;
 	int in, out;
 };
+/* The environment with our folder as $WEIR_HOME (bench_process.c). */
+char **bench_environment(const struct bench *bench);
+void bench_environment_free(char **names);
 char *bench_program(const char *name); /* its path; owned */
 /* `names` is its environment. */
 bool bench_talker_start(char *const *arguments, char *const *names, struct bench_talker *out, struct error *err);
@@ -186,7 +201,12 @@ struct bench_lines {
 	uint64_t first, count;
 	uint64_t youngest;         /* not 0: they update only the last so many rows */
 };
-/* The feed with those lines (or the given one) and a job on it: `mode` is a value of replicationMode. */
+#define BENCH_PROJECT "weir-bench"
+#define BENCH_LOG_DATASET "bench_log"
+/* A changelog at BigQuery, by the default stream. */
+#define BENCH_MODE_BIGQUERY "bigquery"
+/* The feed with those lines (or the given one) and a job on it: `mode` is a value of replicationMode, in the local warehouse,
+ * or BENCH_MODE_BIGQUERY. */
 bool bench_job_open(struct bench *bench, const struct bench_row *row, const char *mode,
                     const struct bench_lines *lines, struct bench_job *out, struct error *err);
 /* Appends lines to the generated feed. */

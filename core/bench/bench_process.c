@@ -24,12 +24,13 @@ uint64_t bench_proc_number(const char *path, const char *name)
 	return number;
 }
 
-/* The environment with our folder as its home. `home` is lent to the result. */
-static char **environment(char *home)
+/* The first is ours, the others are lent by `environ`. */
+char **bench_environment(const struct bench *bench)
 {
-	size_t count = 0, kept = 1;
-	char **made;
+	size_t count = 0, kept = 1, room = strlen(bench->folder) + sizeof("WEIR_HOME=");
+	char **made, *home = memory_alloc(room);
 
+	snprintf(home, room, "WEIR_HOME=%s", bench->folder);
 	while (environ[count])
 		count++;
 	made = memory_alloc((count + 2) * sizeof(*made));
@@ -40,6 +41,12 @@ static char **environment(char *home)
 	}
 	made[kept] = NULL;
 	return made;
+}
+
+void bench_environment_free(char **names)
+{
+	free(names[0]);
+	free(names);
 }
 
 /* Signals are blocked here and a ^C reaches the whole group: the child gets neither, we end it ourselves. */
@@ -65,15 +72,9 @@ static int spawn(pid_t *out, char *const *arguments, char *const *names)
 
 bool bench_spawn(const struct bench *bench, char *const *arguments, pid_t *out_pid, struct error *err)
 {
-	size_t room = strlen(bench->folder) + sizeof("WEIR_HOME=");
-	char *home = memory_alloc(room);
-	char **names;
-	int number;
+	char **names = bench_environment(bench);
+	int number = spawn(out_pid, arguments, names);
 
-	snprintf(home, room, "WEIR_HOME=%s", bench->folder);
-	names = environment(home);
-	number = spawn(out_pid, arguments, names);
-	free(names);
-	free(home);
+	bench_environment_free(names);
 	return !number || fail_errno(err, number, "cannot start an engine of its own");
 }

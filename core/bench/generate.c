@@ -33,6 +33,7 @@ struct draft {
 	const char *table;
 	int64_t utc_us;
 	uint64_t lsn;
+	int words;             /* of its note */
 };
 
 /* splitmix64: good bits from a counter. */
@@ -75,7 +76,7 @@ static char *put_note(char *at, struct draft *draft)
 {
 	uint64_t random = 0;
 
-	for (int i = 0; i < NOTE_WORDS; i++, random >>= 4) {
+	for (int i = 0; i < draft->words; i++, random >>= 4) {
 		if (i % 16 == 0)
 			random = draw(draft);
 		at = put(put(at, i ? " " : ""), words[random % 16]);
@@ -166,6 +167,7 @@ size_t generator_line(const struct generator *generator, uint64_t number, char o
 		.random = setup->seed ^ (number + 1) * UINT64_C(0xd1342543de82ef95),
 		.utc_us = FIRST_UTC_US + (int64_t)number * STEP_US,
 		.lsn = FIRST_LSN + number * STEP_LSN,
+		.words = NOTE_WORDS + setup->more_words,
 	};
 	bool is_insert = number < setup->rows;
 	size_t table = setup->has_schema ? draw(&draft) % GENERATE_TABLES : 0;

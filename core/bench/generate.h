@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #define GENERATE_LINE_BYTES 8192 /* room for the longest line */
+#define GENERATE_WORDS_MAX 200
 #define GENERATE_SEED 20261130u
 
 struct generator;
@@ -21,6 +22,7 @@ struct generator_setup {
 	uint64_t seed;
 	uint64_t rows;     /* lines 0 .. rows - 1 insert the rows 1 .. rows; every later one updates any of them */
 	uint64_t youngest; /* not 0: any of the last so many */
+	int more_words;    /* of the column note, which makes a row longer by about 6.6 bytes each; at most GENERATE_WORDS_MAX */
 	bool has_schema;   /* each message carries its schema block, and there are several tables */
 };
 

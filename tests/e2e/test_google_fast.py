@@ -80,3 +80,17 @@ def test_the_fast_pubsub_gives_the_lines_of_a_feed():
             messages = [json.loads(line) for line in f]
         assert sorted(json.dumps(m["data"], separators=(",", ":")) for m in messages) == sorted(lines)
         assert len({m["id"] for m in messages}) == 2500 and all(m["attrs"] == {"source": "bench"} for m in messages), messages[:2]
+
+
+def test_a_feed_is_measured_into_the_fast_bigquery():
+    emulators.servers()
+    feed = weir.stream("pg-library") + "/feed.jsonl"
+    with weir.Home() as home:
+        said = home.run("bench", "bigquery", "--feed", feed, "--json")
+        if not os.path.exists(os.path.join(weir.BUILD, "emulators")):  # a variant: the Go servers stand beside the plain one only
+            assert said.code == 0 and not said.lines and "skipped" in said.err.decode(), said
+            return
+        assert said.code == 0 and [line["name"] for line in said.lines] == ["bigquery", "bigquery_cpu"], said
+        for line in said.lines:
+            assert line["baseline"] == "managedwriter" and line["value"] > 0 and line["baseline_value"] > 0, line
+            assert line["messages"] == 1365 and len(line["checksum"]) == 64 and 100 < line["row_bytes"] < 2000, line
