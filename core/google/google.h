@@ -50,7 +50,8 @@ struct grpc_client *google_grpc(struct google *google, enum google_service servi
 struct grpc_call *google_start(struct google *google, enum google_service service, const struct grpc_request *request,
                                const char *params, uint64_t *out_token, struct error *err);
 /* Tells the credentials how the call ended (code OK, or any other). True: its token was not taken, and the call is worth
- * one more try. To be called once for each call of google_start, when it has ended or has had its first answer. */
+ * one more try. To be called once for each call of google_start, when it has ended or has had its first answer; once more if a
+ * stream that had answers ends UNAUTHENTICATED: its token was over, or revoked, meanwhile. */
 bool google_ended(struct google *google, uint64_t token, enum grpc_code code);
 /* One message there, one back, which the caller frees; made again with another token if it was not taken. *out_status, if
  * not NULL, has code and details of the last try (also of one that worked). */

@@ -187,7 +187,8 @@ static void stream_ended(struct channel *channel, int64_t now_ms)
 
 	say_what(channel, what, sizeof(what));
 	grpc_check(channel->stream, what, &failure);
-	if (!channel->token_told)
+	/* A token may also be over, or revoked, while a stream that began with it lives. */
+	if (!channel->token_told || grpc_result(channel->stream).code == GRPC_UNAUTHENTICATED)
 		again = google_ended(channel->of->google, channel->token, grpc_result(channel->stream).code);
 	grpc_call_free(channel->stream);
 	channel->stream = NULL;

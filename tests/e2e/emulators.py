@@ -86,6 +86,10 @@ class Pubsub:
         # What finds the stand-in: Google's clients and weir, and Cloud Monitoring, for which there is no emulator's variable.
         self.env = {"PUBSUB_EMULATOR_HOST": self.host, "PUBSUB_PROJECT_ID": self.project,
                     "CLOUDSDK_API_ENDPOINT_OVERRIDES_MONITORING": "http://%s/" % self.host}
+        # The same over TLS, with tokens: config.json must trust `ca` (caFile) and send credentials to 127.0.0.1
+        # (allowedTokenHosts). A login, whose tokens the token server gives and forgets.
+        self.tls_env = {"CLOUDSDK_API_ENDPOINT_OVERRIDES_PUBSUB": "https://localhost:%d/" % self.ports["tls"],
+                        "GOOGLE_APPLICATION_CREDENTIALS": os.path.join(self.folder, "user.json")}
         return self
 
     def __exit__(self, *_):
@@ -192,6 +196,11 @@ class Pubsub:
         """Words of the token server: forget, life_s, revoked, deaf, status, slow_ms (tests/emulators/tokens.go)."""
         with HERE.open("http://127.0.0.1:%d/control?%s" % (self.ports["tokens"], "&".join("%s=%s" % pair for pair in members.items()))):
             pass
+
+    def token_counts(self):
+        """What the token server has seen: granted, refused, "taken KIND", "not taken"."""
+        with HERE.open("http://127.0.0.1:%d/counts" % self.ports["tokens"]) as answer:
+            return json.loads(answer.read())
 
     def rest(self, verb, path, body=None):
         """A call of REST; gives the status and the answer."""
