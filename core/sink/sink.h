@@ -47,13 +47,13 @@ void sink_figures_answered(struct sink_figures *figures, uint64_t rows);
 struct sink_setup {
 	const struct job_options *options;
 	const char *warehouse;      /* folder of the local warehouse */
-	const char *dataset;        /* of this sink alone, where a job has several (local_many.c); NULL: the job's */
 	const char *incarnation;    /* random identity of this job's store (dlq), kept beside the position */
-	struct sink_figures *figures; /* lent until close; NULL: nobody looks */
 	int64_t cache_bytes;        /* this connection's share of localCacheBytes */
 	const struct witness *witnesses; /* of this job and these datasets, sorted by table; lent until close */
 	size_t witness_count;
 	struct google *google;      /* lent until close; NULL: the job asks nothing of Google */
+	const char *dataset;        /* of this sink alone, where a job has several (local_many.c); NULL: the job's */
+	struct sink_figures *figures; /* lent until close; NULL: nobody looks */
 };
 
 /* What the destination knows of the job. Lent until close. */
