@@ -1,8 +1,8 @@
 """What Pub/Sub and the network do to a stream: nothing is lost, nothing comes twice without need, and it is said in words."""
 import json
+import sqlite3
 import time
 
-import emulators
 import weir
 from test_pubsub_source import job, nothing_is_left, place, run
 
@@ -70,3 +70,69 @@ def test_faults_of_one_call_lose_nothing():
             one_fault(*fault)
         except AssertionError as e:
             raise AssertionError("%s: %s" % (fault[:3], e))
+
+
+def status(home):
+    r = home.run("status", "--json")
+    assert r.code in (0, 1), r  # 1: somebody is needed
+    return r.lines[-1] if r.lines else {"state": "not yet"}
+
+
+def comes(home, what, seconds=5):
+    """The job's status once `what` holds of it: within five seconds an operator knows."""
+    end = time.monotonic() + seconds
+    while True:
+        row = status(home)
+        if what(row):
+            return row
+        assert time.monotonic() < end, row
+        time.sleep(0.05)
+
+
+def test_what_is_wrong_is_said_within_five_seconds_and_goes_away_by_itself():
+    with place() as (ps, home):
+        arrange(ps)
+        home.start("run", job(home, ps, primaryKey="id"), "--json")
+        comes(home, lambda row: row.get("written") == COUNT and row["state"] == "ok", 20)
+        ps.fault("status", "StreamingPull", "changes-sub", code="UNAVAILABLE", message="gone fishing")
+        ps.end_streams("changes-sub")
+        row = comes(home, lambda row: row["state"] == "waiting")
+        assert row["code"] == "google_unavailable" and "gone fishing" in row["sentence"] and "reconnecting since" in row["sentence"], row
+        ps.clear()
+        comes(home, lambda row: row["state"] == "ok", 15)
+        ps.deny(ps.subscription("changes-sub"), "pubsub.subscriptions.consume")
+        ps.end_streams("changes-sub")
+        row = comes(home, lambda row: row["state"] == "needs you")
+        assert row["code"] == "google_denied" and "pubsub.subscriptions.consume on " + ps.subscription("changes-sub") in row["sentence"], row
+        ps.grant(ps.subscription("changes-sub"), "pubsub.subscriptions.consume")
+        comes(home, lambda row: row["state"] == "ok", 20)
+        ps.publish("changes", changes(10, COUNT + 1))
+        comes(home, lambda row: row["written"] == COUNT + 10, 20)
+        r = home.run("stop", "shop")
+        assert r.code == 0, r
+        nothing_is_left(ps)
+
+
+def test_a_destination_that_waits_and_slow_calls_lose_no_lease():
+    with place() as (ps, home):
+        arrange(ps)
+        run(home, ps, primaryKey="id")
+        child = home.start("run", job(home, ps, primaryKey="id"), "--json")
+        comes(home, lambda row: row["state"] == "ok", 20)
+        ps.fault("late", "ModifyAckDeadline", "changes-sub", ms=3000)
+        lock = sqlite3.connect(home.warehouse("shop_log"), isolation_level=None)
+        lock.execute("begin immediate")
+        ps.publish("changes", changes(COUNT, COUNT + 1))
+        comes(home, lambda row: row["state"] == "waiting" and "lock" in row["sentence"], 10)
+        # Twice the deadline.
+        until = time.monotonic() + 20
+        while time.monotonic() < until:
+            assert ps.counts("changes-sub")["expired"] == 0
+            time.sleep(0.5)
+        lock.execute("rollback")
+        comes(home, lambda row: row["written"] == 2 * COUNT, 20)
+        counts = ps.counts("changes-sub")
+        assert counts["redelivered"] == 0 and counts["nacked"] == 0 and counts["extended"], counts
+        assert home.run("stop", "shop").code == 0
+        nothing_is_left(ps)
+        child.wait(20)

@@ -104,7 +104,7 @@ def test_what_cannot_be_read_ends_a_run_that_ends_by_itself():
         assert error["code"] == "subscription_not_pull", error
         ps.create("other", "other-sub")
         ps.deny(ps.subscription("other-sub"), "pubsub.subscriptions.consume")
-        error = refused(home, ps, 77, inputSubscriptions="other-sub")
+        error = refused(home, ps, 77, name="other", inputSubscriptions="other-sub")
         assert error["code"] == "google_denied" and "pubsub.subscriptions.consume" in error["message"], error
 
 
