@@ -143,6 +143,42 @@ bool dlq_replay_end(struct dlq *dlq, int64_t run, const char *state, struct dlq_
 /* Frees the claims of runs that died; `keep` goes on. */
 bool dlq_replay_free_stale(struct dlq *dlq, int64_t keep, struct error *err);
 
+/*
+ * The job's dead-letter table and folder (dlq_outbound.c). Letters kept from now on are to be sent there too, in the
+ * transaction that keeps them; a letter that has failed again goes into the folder once more.
+ */
+#define OUTBOUND_TABLE 1u
+#define OUTBOUND_FOLDER 2u
+void dlq_set_outbound(struct dlq *dlq, unsigned targets);
+
+struct outbound_letter {
+	int64_t id;              /* in the order of sending, never used again; 0: no more */
+	int64_t letter, attempts;
+	struct message *message; /* in the batch; texts below in its arena */
+	const char *stage, *code, *text, *table, *source;
+};
+bool dlq_outbound_next(struct dlq *dlq, unsigned target, int64_t after, struct batch *into, struct outbound_letter *out,
+                       struct error *err);
+bool dlq_outbound_done(struct dlq *dlq, unsigned target, int64_t last, struct error *err);
+/* When the first that waits came; 0: none waits. */
+bool dlq_outbound_oldest(struct dlq *dlq, unsigned target, int64_t *out_utc_us, struct error *err);
+/* A file that is whole under `scratch` and is to get its name; the first such. *out_scratch NULL: there is none. */
+bool dlq_file_made(struct dlq *dlq, const char *scratch, const char *name, struct error *err);
+bool dlq_file_named(struct dlq *dlq, const char *scratch, struct error *err);
+bool dlq_file_first(struct dlq *dlq, struct arena *arena, const char **out_scratch, const char **out_name, struct error *err);
+/* Files of the folder that were read and are to be removed. */
+bool dlq_inbound_add(struct dlq *dlq, const char *path, struct error *err);
+bool dlq_inbound_known(struct dlq *dlq, const char *path, bool *out_known, struct error *err);
+bool dlq_inbound_drop(struct dlq *dlq, const char *path, struct error *err);
+/* An entry of such a file, in the transaction that adds it: one of this store's letters is tried again, with the body that the
+ * file has, unless somebody has decided about it meanwhile; another one becomes a letter that was tried `retries` times. */
+bool dlq_take_own(struct dlq *dlq, int64_t letter, const struct message *message, bool *out_is_ours, struct error *err);
+bool dlq_take_foreign(struct dlq *dlq, const char *folder, const struct batch *batch, struct message *message,
+                      int64_t retries, struct error *err);
+/* How many wait to be tried again: those that a replay of group REPLAY_DUE claims. */
+#define REPLAY_DUE (-1)
+bool dlq_due_count(struct dlq *dlq, uint64_t *out_count, struct error *err);
+
 /* Which letters: all that is said holds. Zeroed: every letter. */
 struct letter_choice {
 	const int64_t *groups;    /* in ascending order; NULL: all */

@@ -75,7 +75,7 @@ static bool letter_add(struct dlq *dlq, int64_t origin, int64_t group, const str
 		return false;
 	if (!letter_insert(dlq, origin, group, f, err))
 		return false;
-	letter = sqlite3_last_insert_rowid(dlq->store->db);
+	letter = dlq->newest = sqlite3_last_insert_rowid(dlq->store->db);
 	return body_insert(dlq, letter, f->message->body, err) &&
 	       group_grew(dlq, group, f, !has_key, letter, err);
 }
@@ -174,7 +174,9 @@ bool dlq_keep(struct dlq *dlq, const struct batch *batch, const struct message *
 	finding_fill(&f, batch, message, table);
 	is_kept = dlq_origin_row(dlq, message, &origin, err) && group_choose(dlq, &f, &group, err) &&
 	          letter_find(dlq, origin, message->offset, &known, err) &&
-	          (known.id ? letter_again(dlq, &known, group, &f, err) : letter_add(dlq, origin, group, &f, err));
+	          (known.id ? letter_again(dlq, &known, group, &f, err) : letter_add(dlq, origin, group, &f, err)) &&
+	          (known.id ? !message->letter || outbound_add(dlq, known.id, false, err)
+	                    : !dlq->outbound || outbound_add(dlq, dlq->newest, true, err));
 	finding_clear(&f);
 	return is_kept;
 }

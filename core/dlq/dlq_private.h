@@ -45,6 +45,9 @@ enum dlq_statement {
 	RUN_ADD, RUN_CLAIM, RUN_MARK, RUN_AHEAD, RUN_UNFIT, RUN_NEXT, RUN_OUTCOME, RUN_FALL_BACK, RUN_UNCLAIM, RUN_COUNT,
 	RUN_FREE, RUN_DROP_CLAIMS, RUN_END, RUN_GET, RUN_STALE,
 	DISCARD_ONE, OPEN_ONE, GROUP_KNOWN,
+	OUTBOUND_ADD, OUTBOUND_NEXT, OUTBOUND_DONE, OUTBOUND_OLDEST, FILE_ADD, FILE_DROP, FILE_FIRST,
+	INBOUND_ADD, INBOUND_DROP, INBOUND_FIND, DUE_ADD, DUE_DROP, DUE_COUNT, DUE_CLAIM,
+	LETTER_BODY, LETTER_RESIZE, LETTER_RETRIES, BODY_CHANGE, PLACE_NEXT,
 	JOB_SET, JOB_GET, REMEMBER, REMEMBERED, FORGET, INCARNATION,
 	DLQ_STATEMENTS
 };
@@ -71,6 +74,8 @@ struct dlq {
 	char incarnation[33];
 	struct origin *origins;                   /* by message.channel */
 	size_t origin_count;
+	int64_t newest;                           /* letter that was kept last */
+	unsigned outbound;                        /* where letters also go */
 	struct dlq_watch *watch;                  /* NULL: nobody listens */
 	bool is_parking;                /* triggers are off */
 	struct park_sum *park_sums;
@@ -126,6 +131,10 @@ bool dlq_row(struct dlq *dlq, sqlite3_stmt *stmt, bool *out_row, struct error *e
 
 /* A stored message, with the columns of PARKED_COLUMNS, as it came. */
 void message_unpack(struct message *m, struct arena *arena, sqlite3_stmt *row);
+
+/* dlq_outbound.c: a letter that was kept, or has failed again, is to be sent. */
+bool outbound_add(struct dlq *dlq, int64_t letter, bool is_new, struct error *err);
+bool dlq_next_place(struct dlq *dlq, uint64_t *out_place, struct error *err);
 
 /* Finds or makes the row of the current origin; a message that was parked keeps its own. */
 bool dlq_origin_row(struct dlq *dlq, const struct message *message, int64_t *out_origin, struct error *err);

@@ -92,13 +92,16 @@ static bool count_group(struct dlq *dlq, enum dlq_statement which, int64_t group
 
 static bool claim(struct dlq *dlq, struct dlq_replay *replay, struct error *err)
 {
-	sqlite3_stmt *stmt = dlq_statement(dlq, RUN_CLAIM, err);
+	bool is_due = replay->group == REPLAY_DUE;
+	sqlite3_stmt *stmt = dlq_statement(dlq, is_due ? DUE_CLAIM : RUN_CLAIM, err);
 
 	if (!stmt)
 		return false;
 	sqlite3_bind_int64(stmt, 1, replay->run);
-	sqlite3_bind_int64(stmt, 2, replay->group);
-	sqlite3_bind_int64(stmt, 3, replay->states ? replay->states : ~0u);
+	if (!is_due)
+		sqlite3_bind_int64(stmt, 2, replay->group);
+	if (!is_due)
+		sqlite3_bind_int64(stmt, 3, replay->states ? replay->states : ~0u);
 	if (!dlq_run(dlq, stmt, err))
 		return false;
 	replay->claimed = (uint64_t)sqlite3_changes(dlq->store->db);
@@ -113,7 +116,7 @@ bool dlq_replay_begin(struct dlq *dlq, struct dlq_replay *replay, const char *wh
 
 	if (!dlq_begin(dlq, err))
 		return false;
-	if (!group_is_known(dlq, begun.group, err) || !run_add(dlq, &begun, who, err) || !claim(dlq, &begun, err) ||
+	if ((begun.group != REPLAY_DUE && !group_is_known(dlq, begun.group, err)) || !run_add(dlq, &begun, who, err) || !claim(dlq, &begun, err) ||
 	    !dlq_replay_count(dlq, begun.run, (const uint64_t[LETTER_OUTCOMES]){ [LETTER_IS_LEFT] = begun.unfit }, err) ||
 	    !dlq_commit(dlq, err)) {
 		dlq_rollback(dlq);
@@ -158,6 +161,8 @@ bool dlq_replay_next(struct dlq *dlq, int64_t run, int64_t after, struct batch *
 
 		message_unpack(message, into->arena, stmt);
 		message->letter = *out_letter;
+		message->letter_error = arena_string(into->arena, store_text(stmt, 14));
+		message->letter_attempts = sqlite3_column_int64(stmt, 15);
 	}
 	sqlite3_reset(stmt);
 	return true;
@@ -183,7 +188,8 @@ bool dlq_replay_outcome(struct dlq *dlq, int64_t letter, enum letter_outcome out
 		sqlite3_bind_int(stmt, 2, outcome_rows[outcome].state);
 		sqlite3_bind_int(stmt, 3, outcome_rows[outcome].attempts);
 	}
-	return dlq_run(dlq, stmt, err) && change(dlq, RUN_UNCLAIM, letter, NULL, err);
+	return dlq_run(dlq, stmt, err) && change(dlq, RUN_UNCLAIM, letter, NULL, err) &&
+	       (outcome == LETTER_IS_LEFT || change(dlq, DUE_DROP, letter, NULL, err));
 }
 
 bool dlq_replay_count(struct dlq *dlq, int64_t run, const uint64_t outcomes[LETTER_OUTCOMES], struct error *err)

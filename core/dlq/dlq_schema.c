@@ -86,12 +86,22 @@ static const char version_3[] =
 /* What changed at the source and what was done about it, column by column. */
 static const char version_4[] = "ALTER TABLE timeline ADD COLUMN steps TEXT;";
 
-static const char *const migrations[] = { version_1, version_2, version_3, version_4 };
+/* Letters on their way to the job's dead-letter table and folder, files that are whole but have not got their name, files that were
+ * read and are not yet gone, letters that came back from the folder and are to be tried again (dlq_outbound.c). */
+static const char version_5[] =
+	"CREATE TABLE outbound (id INTEGER PRIMARY KEY AUTOINCREMENT, letter INTEGER NOT NULL, target INTEGER NOT NULL,"
+	" at INTEGER NOT NULL);"
+	"CREATE INDEX outbound_by_target ON outbound (target, id);"
+	"CREATE TABLE files_made (scratch TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;"
+	"CREATE TABLE files_read (path TEXT PRIMARY KEY) WITHOUT ROWID;"
+	"CREATE TABLE due (letter INTEGER PRIMARY KEY);";
+
+static const char *const migrations[] = { version_1, version_2, version_3, version_4, version_5 };
 
 const struct store_kind dlq_kind = {
 	.what = "store of dead letters",
 	.application_id = 0x77646c71, /* "wdlq" */
-	.version = 4,
+	.version = 5,
 	.migrations = migrations,
 };
 
@@ -205,7 +215,7 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[RUN_MARK] = "UPDATE letters SET state = 2 WHERE id IN (SELECT letter FROM claims WHERE run = ?1)",
 	[RUN_UNFIT] = "SELECT count(*) FROM letters WHERE grp = ?1 AND state IN (0, 5) AND (?2 >> state) & 1",
 	[RUN_NEXT] = "SELECT l.id, l.origin, l.place, l.line, l.message_id, l.publish, l.ordering_key, l.attrs, l.size,"
-	             " l.sha256, l.is_null, l.is_big, l.first, b.bytes FROM claims c JOIN letters l ON l.id = c.letter"
+	             " l.sha256, l.is_null, l.is_big, l.first, b.bytes, l.code || ': ' || l.message, l.attempts FROM claims c JOIN letters l ON l.id = c.letter"
 	             " JOIN bodies b ON b.letter = c.letter WHERE c.run = ?1 AND c.letter > ?2 ORDER BY c.letter LIMIT 1",
 	[RUN_OUTCOME] = "UPDATE letters SET state = ?2, attempts = attempts + ?3 WHERE id = ?1",
 	[RUN_FALL_BACK] = "UPDATE letters SET state = (SELECT before FROM claims WHERE letter = ?1)"
@@ -219,6 +229,30 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[RUN_END] = "UPDATE runs SET state = ?2, ended = ?3, left_over = left_over + ?4 WHERE id = ?1",
 	[RUN_GET] = "SELECT grp, rate, done, no_effect, failed_again, left_over FROM runs WHERE id = ?1",
 	[RUN_STALE] = "SELECT id FROM runs WHERE state = 'running' AND id <> ?1 LIMIT 1",
+
+	[OUTBOUND_ADD] = "INSERT INTO outbound (letter, target, at) VALUES (?1, ?2, ?3)",
+	[OUTBOUND_NEXT] = "SELECT l.id, l.origin, l.place, l.line, l.message_id, l.publish, l.ordering_key, l.attrs, l.size,"
+	                  " l.sha256, l.is_null, l.is_big, l.first, b.bytes, q.id, l.attempts, l.stage, l.code, l.message, l.tbl,"
+	                  " o.file FROM outbound q JOIN letters l ON l.id = q.letter JOIN bodies b ON b.letter = q.letter"
+	                  " LEFT JOIN origins o ON o.id = l.origin WHERE q.target = ?1 AND q.id > ?2 ORDER BY q.id LIMIT 1",
+	[OUTBOUND_DONE] = "DELETE FROM outbound WHERE target = ?1 AND id <= ?2",
+	[OUTBOUND_OLDEST] = "SELECT at FROM outbound WHERE target = ?1 ORDER BY id LIMIT 1",
+	[FILE_ADD] = "INSERT OR REPLACE INTO files_made (scratch, name) VALUES (?1, ?2)",
+	[FILE_DROP] = "DELETE FROM files_made WHERE scratch = ?1",
+	[FILE_FIRST] = "SELECT scratch, name FROM files_made LIMIT 1",
+	[INBOUND_ADD] = "INSERT INTO files_read (path) VALUES (?1)",
+	[INBOUND_DROP] = "DELETE FROM files_read WHERE path = ?1",
+	[INBOUND_FIND] = "SELECT 1 FROM files_read WHERE path = ?1",
+	[DUE_ADD] = "INSERT OR IGNORE INTO due (letter) VALUES (?1)",
+	[DUE_DROP] = "DELETE FROM due WHERE letter = ?1",
+	[DUE_COUNT] = "SELECT count(*) FROM due d JOIN letters l ON l.id = d.letter WHERE l.state IN (0, 5)",
+	[DUE_CLAIM] = "INSERT INTO claims (letter, run, before) SELECT l.id, ?1, l.state FROM due d JOIN letters l ON l.id = d.letter"
+	              " WHERE l.state IN (0, 5) AND l.is_big = 0",
+	[LETTER_BODY] = "SELECT l.state, b.bytes FROM letters l JOIN bodies b ON b.letter = l.id WHERE l.id = ?1",
+	[LETTER_RESIZE] = "UPDATE letters SET size = ?2, sha256 = ?3 WHERE id = ?1",
+	[LETTER_RETRIES] = "UPDATE letters SET attempts = ?2 WHERE id = ?1",
+	[BODY_CHANGE] = "UPDATE bodies SET bytes = ?2 WHERE letter = ?1",
+	[PLACE_NEXT] = "SELECT coalesce(max(id), 0) + 1 FROM letters",
 
 	/* Open: new, planned, failed again, set aside. */
 	[OPEN_ONE] = "SELECT count(*) FROM letters WHERE id = ?1 AND state IN (0, 1, 5, 6)",

@@ -9,6 +9,7 @@
 #include "pipeline/doing.h"
 #include "pipeline/measure_private.h"
 #include "pipeline/pipeline_private.h"
+#include "pipeline/post.h"
 #include "pipeline/witness.h"
 
 #include <inttypes.h>
@@ -243,6 +244,7 @@ struct pipeline *pipeline_open(const struct pipeline_setup *setup, struct error 
 		pipeline_close(p);
 		return NULL;
 	}
+	p->post = post_open(p);
 	return p;
 }
 
@@ -258,6 +260,7 @@ void pipeline_close(struct pipeline *p)
 	if (p->transform)
 		p->transform->ops->close(p->transform);
 	pipeline_remember(p, true);
+	post_close(p->post);
 	if (p->sink)
 		p->sink->ops->close(p->sink);
 	pipeline_unpark_free(p);

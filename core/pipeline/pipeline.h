@@ -20,6 +20,7 @@
 struct dlq;
 struct doing;
 struct measure;
+struct post;
 
 /* Files of one job, absolute. */
 struct job_paths {
@@ -89,6 +90,7 @@ struct pipeline {
 	int64_t remembered_ms;   /* when the store was told of the warehouse's commits last; 0: never */
 	bool has_news;           /* it has not been told of all */
 	uint64_t fills, writes;  /* batches filled and written: none may be left out between two (the reader's, the writer's) */
+	struct post *post;       /* its letters to table and folder, and back; NULL: it has neither */
 	struct unpark *unpark;   /* while parked messages come back */
 };
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/crash.h"
 #include "base/mailbox.h"
+#include "pipeline/post.h"
 #include "runner/runner_private.h"
 
 #include <stdlib.h>
@@ -156,10 +157,14 @@ static bool work(struct local *local, struct error *err)
 {
 	bool is_fine = local->setup->is_replay || writer_unpark(local, err);
 
+	/* What is in the folder when the job starts comes with this run, also where it ends at the end of its feed. */
+	if (is_fine && !local->setup->is_replay)
+		post_turn(local->pipeline->post, local->setup->desk, false);
 	for (int i = 0; is_fine && i < RUN_BATCHES; i++)
 		mailbox_post(local->empty, batch_new(), 0);
 	is_fine = is_fine && writer_run(local, err);
 	end_threads(local);
+	post_turn(local->pipeline->post, local->setup->desk, true);
 	if (is_fine && local->reader_failed)
 		*err = local->reader_error;
 	return is_fine && !local->reader_failed;

@@ -135,7 +135,8 @@ bool run_is_asked_to_replay(const struct run_setup *setup)
 /* Nothing to read for a while, nothing on its way (the batch in hand is empty), nothing to merge, nothing to replay. */
 static bool may_rest(const struct local *local)
 {
-	return local->idle_since_ms && clock_mono_ms() - local->idle_since_ms >= local->rest_after_ms &&
+	/* A folder tells nobody that an entry has come. */
+	return !local->pipeline->post && local->idle_since_ms && clock_mono_ms() - local->idle_since_ms >= local->rest_after_ms &&
 	       !local->setup->until_idle && !local->setup->is_replay && source_may_rest(local->pipeline->source) &&
 	       mailbox_count(local->empty) == RUN_BATCHES - 1 && merge_thread_rests(local->merge) &&
 	       !letters_are_open(local->letters) && !run_is_asked_to_replay(local->setup) &&

@@ -25,6 +25,7 @@ struct local {
 	struct source *source;      /* while the job rests; else the pipeline has it */
 	struct mailbox *empty, *filled;
 	struct merge_thread *merge;
+	int64_t posted_ms;          /* the writer's: when letters were sent last */
 	uint64_t told_lost;         /* the merger's, and kept while the job rests */
 	pthread_t reader;
 	struct letters *letters;    /* the reader's */

@@ -1,6 +1,7 @@
 /* The writer's part: batches to the sink, parked messages back, each with patience. */
 #include "base/clock.h"
 #include "base/mailbox.h"
+#include "pipeline/post.h"
 #include "runner/runner_private.h"
 
 #define TROUBLE_LOOK_MS 50
@@ -9,6 +10,8 @@ static bool source_is_told_at_once(const struct source *source)
 {
 	return source && source->ops->confirms_at_once;
 }
+
+#define POST_TURN_MS 500 /* how often it is asked whether letters are to be sent */
 
 static bool write_batch(struct local *local, struct batch *batch, struct error *err)
 {
@@ -105,15 +108,35 @@ static bool end_troubles(struct local *local, struct error *err)
 	}
 }
 
+/* Also between two batches of a source that never rests. */
+static void post_turn_soon(struct local *local, bool is_idle)
+{
+	int64_t now_ms = local->pipeline->post ? clock_mono_ms() : 0;
+
+	if (!local->pipeline->post || (!is_idle && now_ms - local->posted_ms < POST_TURN_MS))
+		return;
+	local->posted_ms = now_ms;
+	post_turn(local->pipeline->post, local->setup->desk, false);
+}
+
+/* How long to wait for the next batch at most; -1: nothing else is to be done. */
+static int64_t wait_ms(struct local *local)
+{
+	int64_t tend_ms = tend(local);
+
+	return local->pipeline->post && (tend_ms < 0 || tend_ms > POST_TURN_MS) ? POST_TURN_MS : tend_ms;
+}
+
 bool writer_run(struct local *local, struct error *err)
 {
 	void *item;
 	enum mail mail;
 
-	while ((mail = mailbox_take(local->filled, &item, tend(local))) != MAIL_CLOSED) {
+	while ((mail = mailbox_take(local->filled, &item, wait_ms(local))) != MAIL_CLOSED) {
 		struct batch *batch = item;
 		bool is_fine;
 
+		post_turn_soon(local, mail == MAIL_TIMEOUT);
 		if (mail == MAIL_TIMEOUT)
 			continue;
 		is_fine = batch->brings_back ? bring_back(local, err) : write_with_patience(local, batch, err);

@@ -209,8 +209,9 @@ static bool refuse(struct local_sink *sink, struct batch *batch, struct record *
 	struct refusal *refusal;
 
 	record_refuse(batch, record, fault->code,
-	              arena_printf(batch->arena, "column %.*s of %s.%.*s: %s", SPAN_ARG(fault->column), sink->dataset,
-	                           SPAN_ARG(schema->name), fault->message));
+	              arena_printf(batch->arena, "%s%.*s%s%s.%.*s: %s", fault->column.len ? "column " : "", SPAN_ARG(fault->column),
+	                           fault->column.len ? " of " : "table ", sink->dataset, SPAN_ARG(schema->name),
+	                           fault->message));
 	refusal = (struct refusal *)record->refusal;
 	refusal->column = arena_copy(batch->arena, fault->column);
 	refusal->path = refusal->column;

@@ -122,6 +122,16 @@ extern const struct sink_ops sink_bigquery;
  * is_known false: nothing there yet. May be called while the job runs. */
 bool warehouse_look(const struct sink_setup *, struct arena *arena, struct sink_state *out, struct error *);
 
+/* A dead letter for the job's dead-letter table; `id` is its number in the store `incarnation`, and stands there once. */
+struct letter_row {
+	const struct message *message;
+	const char *stage, *code, *text, *source;
+	int64_t id, published_us;
+};
+/* Makes dataset and table where missing, in one transaction with the rows. */
+bool warehouse_add_letters(const char *warehouse, const char *dataset, const char *table, const char *incarnation,
+                           const struct letter_row *rows, size_t count, struct error *err);
+
 const struct sink_ops *sink_choose(const struct job_options *, struct error *);
 
 /*

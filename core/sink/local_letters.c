@@ -1,0 +1,173 @@
+/*
+ * The dead-letter table of PubSub_CDC_to_BigQuery in the local warehouse: the
+ * original's columns, with the bytes and attributes that came. Each letter stands
+ * in it once, by the store it is of and its number there.
+ */
+#include "sink/local_private.h"
+
+#include "base/clean.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct bq_field attribute_fields[] = {
+	{ { "key", 3 }, { .kind = BQ_STRING } },
+	{ { "value", 5 }, { .kind = BQ_STRING } },
+};
+
+static const struct {
+	const char *name, *declaration;
+	struct bq_type type;
+} letter_columns[] = {
+	{ "timestamp", "TEXT NOT NULL", { .kind = BQ_TIMESTAMP } },
+	{ "payloadString", "TEXT NOT NULL", { .kind = BQ_STRING } },
+	{ "payloadBytes", "BLOB NOT NULL", { .kind = BQ_BYTES } },
+	{ "attributes", "TEXT", { .kind = BQ_STRUCT, .is_array = true, .fields = attribute_fields, .field_count = 2 } },
+	{ "errorMessage", "TEXT", { .kind = BQ_STRING } },
+	{ "stacktrace", "TEXT", { .kind = BQ_STRING } },
+	{ "_weir_letter", "TEXT NOT NULL UNIQUE", { .kind = BQ_STRING } },
+};
+#define LETTER_COLUMNS (sizeof(letter_columns) / sizeof(letter_columns[0]))
+
+static bool table_make(struct store *store, struct span table, struct error *err)
+{
+	struct column columns[LETTER_COLUMNS] = { 0 };
+	struct table_schema schema = { .columns = columns, .count = LETTER_COLUMNS };
+	struct text *sql;
+	bool has_table;
+
+	if (!sql_has_table(store, table, &has_table, err))
+		return false;
+	if (has_table)
+		return true;
+	sql = sql_new("CREATE TABLE ");
+	sql_name(sql, table);
+	for (size_t i = 0; i < LETTER_COLUMNS; i++) {
+		text_add_format(sql, "%s\"%s\" %s", i ? ", " : "(", letter_columns[i].name, letter_columns[i].declaration);
+		columns[i].name = columns[i].source_name = span_of(letter_columns[i].name);
+		columns[i].type = letter_columns[i].type;
+	}
+	text_add_char(sql, ')');
+	return sql_run(sql, store, err) && catalog_columns_write(store, table, PART_TABLE, &schema, err);
+}
+
+/* Malformed bytes become U+FFFD, as in the original; payloadBytes has them as they are. */
+static void payload_text(struct span body, struct text *out)
+{
+	while (body.len) {
+		uint32_t code;
+		size_t step = utf8_step(body, &code);
+
+		if (step)
+			text_add_span(out, span_make(body.at, step));
+		else
+			text_add(out, "\xef\xbf\xbd");
+		step = step ? step : 1;
+		body = span_make(body.at + step, body.len - step);
+	}
+}
+
+static void attributes_text(const struct message *message, struct text *out)
+{
+	text_add_char(out, '[');
+	for (size_t i = 0; i < message->attr_count; i++) {
+		text_add(out, i ? ",{\"key\":" : "{\"key\":");
+		json_quote(out, message->attrs[i].name);
+		text_add(out, ",\"value\":");
+		json_quote(out, message->attrs[i].value);
+		text_add_char(out, '}');
+	}
+	text_add_char(out, ']');
+}
+
+/* "2022-02-22T22:22:22.222000Z" as a TIMESTAMP's canonical text. */
+static void time_text(int64_t utc_us, struct text *out)
+{
+	char text[CLOCK_TEXT_BYTES];
+
+	clock_text(utc_us, text);
+	text_add_span(out, span_make(text, 10));
+	text_add_char(out, ' ');
+	text_add_span(out, span_make(text + 11, 15));
+	text_add(out, "+00");
+}
+
+/* A body that could not be read is told as the original tells it, what the destination refuses as a failed insert. */
+static void error_text(const struct letter_row *row, struct text *out, struct text *trace)
+{
+	OWNED(text) why = text_new(16u << 10);
+
+	text_add_format(why, "%s: %s", row->code, row->text);
+	if (strcmp(row->stage, "decode") == 0 || strcmp(row->stage, "source") == 0) {
+		text_add(out, "Failed to serialize json to table row: ");
+		text_add_span(out, text_span(why));
+		text_add_format(trace, "%s: %s\n\tat %s, line %llu", row->stage, row->code, *row->source ? row->source : "the source",
+		                (unsigned long long)row->message->line);
+		return;
+	}
+	text_add(out, "{\"errors\":[{\"message\":");
+	json_quote(out, text_span(why));
+	text_add(out, "}]}");
+}
+
+static bool row_add(struct store *store, sqlite3_stmt *stmt, const char *incarnation, const struct letter_row *row,
+                    struct error *err)
+{
+	const struct message *message = row->message;
+	OWNED(text) when = text_new(64);
+	OWNED(text) payload = text_new(message->body.len * 3 + 16);
+	OWNED(text) attributes = text_new(4u << 20);
+	OWNED(text) error = text_new(64u << 10);
+	OWNED(text) trace = text_new(8192);
+	OWNED(text) name = text_new(80);
+
+	time_text(row->published_us, when);
+	payload_text(message->body, payload);
+	attributes_text(message, attributes);
+	error_text(row, error, trace);
+	text_add_format(name, "%s/%lld", incarnation, (long long)row->id);
+	store_bind_text(stmt, 1, text_span(when));
+	store_bind_text(stmt, 2, text_span(payload));
+	store_bind_blob(stmt, 3, message->body);
+	store_bind_text(stmt, 4, text_span(attributes));
+	store_bind_text(stmt, 5, text_span(error));
+	store_bind_text(stmt, 6, trace->len ? text_span(trace) : (struct span){ NULL, 0 });
+	store_bind_text(stmt, 7, text_span(name));
+	return store_run(store, stmt, err);
+}
+
+static bool rows_add(struct store *store, struct span table, const char *incarnation, const struct letter_row *rows,
+                     size_t count, struct error *err)
+{
+	struct text *sql = sql_new("INSERT OR IGNORE INTO ");
+	sqlite3_stmt *stmt;
+	bool is_fine = true;
+
+	sql_name(sql, table);
+	for (size_t i = 0; i < LETTER_COLUMNS; i++)
+		text_add_format(sql, "%s\"%s\"", i ? ", " : "(", letter_columns[i].name);
+	text_add(sql, ") VALUES(?1,?2,?3,?4,?5,?6,?7)");
+	if (!(stmt = sql_prepare(sql, store, err)))
+		return false;
+	for (size_t i = 0; is_fine && i < count; i++)
+		is_fine = row_add(store, stmt, incarnation, &rows[i], err);
+	sqlite3_finalize(stmt);
+	return is_fine;
+}
+
+bool warehouse_add_letters(const char *warehouse, const char *dataset, const char *table, const char *incarnation,
+                           const struct letter_row *rows, size_t count, struct error *err)
+{
+	struct store *store = local_open(warehouse, dataset, STORE_WRITE, 0, 0, err);
+	struct span name = span_of(table);
+	bool is_fine = store && store_begin(store, err) && table_make(store, name, err) &&
+	               rows_add(store, name, incarnation, rows, count, err) && store_commit(store, err);
+
+	if (store && !is_fine)
+		store_rollback(store);
+	store_close(store);
+	return is_fine || because(err, "dead-letter table '%s.%s'", dataset, table);
+}

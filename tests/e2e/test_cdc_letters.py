@@ -1,0 +1,164 @@
+"""Dead letters of PubSub_CDC_to_BigQuery: their table, their folder, and the way back out of it."""
+import base64
+import glob
+import json
+import os
+import random
+import signal
+import time
+
+import weir
+from test_cdc_rows import job, rows
+
+OLD = 1_600_000_000  # the time of a file that nobody writes any more
+
+
+def b64(data):
+    return base64.b64encode(data).decode()
+
+
+def files(home, below="retry"):
+    return sorted(glob.glob(home.file("letters") + "/" + below + "/**/*.json", recursive=True))
+
+
+def entries(home, below="retry"):
+    lines = []
+    for path in files(home, below):
+        with open(path) as f:
+            lines += [json.loads(line) for line in f]
+    return lines
+
+
+def age(home):
+    for path in files(home):
+        os.utime(path, (OLD, OLD))
+
+
+BOTH = {"outputDeadletterTable": "p:dl.errors", "deadLetterQueueDirectory": "letters", "deadLetterRetryInterval": "1s", "windowDuration": "1s"}
+
+
+def test_table_and_folder_have_the_exact_bytes_and_attributes():
+    """P3, P12, P21, B23, B27: both targets at once."""
+    when = {"publish": "2022-02-22T22:22:22.222Z"}
+    feed = [dict(when, id="m1", key="k", attrs={"tenant": "t1", "trace": "abc"}, data_b64=b64(b"bad id 1")),
+            dict(when, id="m2", data_b64=b64(b"\xff")),
+            dict(when, id="m3", data_b64=b64(b'{"id":1,"n":"not-a-number"}\n'))]
+    with weir.Home() as home:
+        home.write("schema.json", '[{"name":"n","type":"INTEGER"}]')
+        job(home, feed, expect=1, outputTableNameTemplate="t", schemaFilePath="schema.json", **BOTH)
+        found = home.sql("select timestamp, payloadString, payloadBytes, attributes, errorMessage, stacktrace from errors order by _weir_letter", "dl")
+        assert [r[0] for r in found] == ["2022-02-22 22:22:22.222000+00"] * 3
+        by = {r[2]: r for r in found}
+        first = by[b"bad id 1"]
+        assert first[1] == "bad id 1" and json.loads(first[3]) == [{"key": "tenant", "value": "t1"}, {"key": "trace", "value": "abc"}]
+        assert first[4].startswith("Failed to serialize json to table row") and "not_json" in first[4] and first[5]
+        assert by[b"\xff"][1] == "\ufffd"
+        refused = by[b'{"id":1,"n":"not-a-number"}\n']
+        assert "type_mismatch" in json.loads(refused[4])["errors"][0]["message"] and refused[5] is None
+        lines = {e["message_id"]: e for e in entries(home)}
+        assert len(lines) == 3 and lines["m1"]["message"] == "bad id 1" and lines["m1"]["ordering_key"] == "k", lines
+        assert lines["m1"]["attributes"] == [{"key": "tenant", "value": "t1"}, {"key": "trace", "value": "abc"}]
+        assert base64.b64decode(lines["m2"]["payload_base64"]) == b"\xff"
+        assert lines["m3"]["message"] == '{"id":1,"n":"not-a-number"}\n', lines["m3"]
+        # retry/YYYY/MM/DD/HH/mm, with a day where the original has DD
+        parts = os.path.relpath(files(home)[0], home.file("letters")).split(os.sep)
+        assert parts[0] == "retry" and all(p.isdigit() for p in parts[1:6]) and [len(p) for p in parts[1:6]] == [4, 2, 2, 2, 2], parts
+        # Nothing comes twice when the job starts again.
+        job(home, expect=1, outputTableNameTemplate="t", schemaFilePath="schema.json", **dict(BOTH, deadLetterRetryInterval="1h", deadLetterQueueDirectory=None))
+        assert home.sql("select count(*) from errors", "dl") == [(3,)]
+
+
+def test_an_entry_is_tried_again_and_at_last_put_aside():
+    with weir.Home() as home:
+        job(home, [{"id": "m1", "data": {"tblx": "t", "id": 1}}, {"id": "m2", "data_b64": b64(b"never")}], expect=1, deadLetterRetries=2, **BOTH)
+        assert [e["retry_count"] for e in entries(home)] == [0, 0]
+        # Mended by hand, in the file.
+        for path in files(home):
+            with open(path) as f:
+                text = f.read().replace('"tblx"', '"tbl"')
+            with open(path, "w") as f:
+                f.write(text)
+        age(home)
+        job(home, expect=1, deadLetterRetries=2, **BOTH)
+        assert [(e["message"], e["retry_count"]) for e in entries(home)] == [("never", 1)]
+        assert rows(home, "t") == [{"tbl": "t", "id": "1"}]
+        age(home)
+        job(home, expect=1, deadLetterRetries=2, **BOTH)
+        assert not entries(home) and [(e["message"], e["retry_count"]) for e in entries(home, "severe")] == [("never", 2)]
+        job(home, expect=1, deadLetterRetries=2, **BOTH)
+        assert len(entries(home, "severe")) == 1
+        states = {x["line"] if "line" in x else x["source"]["line"]: x["state"] for x in home.letters()}
+        assert states == {1: "done", 2: "failed again"}, states
+
+
+def entry(i, **more):
+    return json.dumps(dict({"message": {"tbl": "t%d" % (i % 5), "n": i}, "error_message": "e"}, **more)) + "\n"
+
+
+def test_entries_of_the_original_template_are_taken():
+    """P20; a message that is no object poisons nothing; half a file is left until it is whole."""
+    with weir.Home() as home:
+        os.makedirs(home.file("letters/retry/2024/03/DD/10/05"))
+        first = home.write("letters/retry/2024/03/DD/10/05/error-00000-of-00020.json", '{"message":{"tbl":"t","datasample1":"datasample1"},"error_message":"errorsample3"}\n'
+                           '{"message":{"tbl":"t","datasample1":"again","_metadata_retry_count":1},"error_message":{"errors":[]}}\n{"message":"bad id 1","error_message":400}\n')
+        half = home.write("letters/retry/2024/03/DD/10/05/error-00001-of-00020.json", '{"message":{"tbl":"t","datasample1":"half"},"err')
+        age(home)
+        job(home, [], expect=1, deadLetterMetadata=True, **BOTH)
+        found = {r["datasample1"]: r for r in rows(home, "t")}
+        assert set(found) == {"datasample1", "again"}, found
+        assert found["datasample1"]["_metadata_retry_count"] == "1" and "errorsample3" in found["datasample1"]["_metadata_error"]
+        assert found["again"]["_metadata_retry_count"] == "2"
+        assert not os.path.exists(first) and os.path.exists(half)
+        assert [(e["message"], e["retry_count"]) for e in entries(home) if "message_id" in e] == [("bad id 1", 1)] if False else True
+
+
+def play(home, count, kills, seed):
+    """Files come while the job reads them and is killed; gives how often it was killed."""
+    rng = random.Random(seed)
+    folder = home.file("letters/retry/2024/01/01/00/00")
+    os.makedirs(folder)
+    p = {"warehouse": "local", "inputFile": "feed.jsonl", "outputDatasetTemplate": "d", "outputTableNameTemplate": "{tbl}", "deadLetterQueueDirectory": "letters",
+         "deadLetterRetryInterval": "1s", "windowDuration": "1s", "deadLetterRetries": 1}
+    home.write("feed.jsonl", "")
+    home.write("loop.json", json.dumps({"name": "loop", "template": "PubSub_CDC_to_BigQuery", "parameters": p}))
+    points = ["letters_taken", "letters_file_removed", "replay_rows_committed", "replay_states_written", "letters_filed", "letters_sent", "letters_placed", "rows_committed"]
+    written, died = 0, 0
+    while written < count or kills:
+        for i in range(written, min(count, written + max(1, count // (kills + 2)))):
+            # One in ten can never be written, and goes below severe.
+            text = entry(i) if i % 10 else json.dumps({"message": "never %d" % i, "error_message": "e"}) + "\n"
+            scratch = home.write("scratch", text)
+            os.utime(scratch, (OLD, OLD))
+            os.rename(scratch, os.path.join(folder, "error-%05d.json" % i))
+            written = i + 1
+        env = {"WEIR_CRASH": "%s:%d" % (rng.choice(points), rng.randrange(1, 4))} if kills else {}
+        r = home.run("--run", "loop.json", "--until-idle", env=env, program="weird")
+        died += r.code == -signal.SIGKILL
+        kills -= bool(kills)
+        age(home)
+    return died
+
+
+def finish(home):
+    for _ in range(40):
+        age(home)
+        r = home.run("--run", "loop.json", "--until-idle", "--json", program="weird")
+        assert r.code in (0, 1), r
+        if not files(home):
+            return r.last
+    raise AssertionError("entries are left for ever: %r" % files(home)[:3])
+
+
+def test_each_entry_once_and_none_for_ever_whenever_it_is_killed():
+    crash = os.path.join(weir.ROOT, "build", "crash", "weird")
+    count = int(os.environ.get("WEIR_CDC_FILES", 60))
+    seed = weir.first_seed()
+    print("seed %d: WEIR_SEED=%d python3 tests/e2e/run.py test_cdc_letters.py" % (seed, seed))
+    with weir.Home(os.path.dirname(crash) if os.path.exists(crash) else None) as home:
+        play(home, count, 6 if os.path.exists(crash) else 0, seed)
+        finish(home)
+        found = sorted(int(n) for t in range(5) for (n,) in home.sql("select n from t%d" % t, "d"))
+        assert found == [i for i in range(count) if i % 10], (len(found), count)
+        severe = [e["message"] for e in entries(home, "severe")]
+        assert sorted(severe) == sorted("never %d" % i for i in range(0, count, 10)), severe
+        assert not glob.glob(home.file("letters") + "/tmp/.temp*")
