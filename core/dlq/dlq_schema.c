@@ -215,7 +215,8 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[RUN_MARK] = "UPDATE letters SET state = 2 WHERE id IN (SELECT letter FROM claims WHERE run = ?1)",
 	[RUN_UNFIT] = "SELECT count(*) FROM letters WHERE grp = ?1 AND state IN (0, 5) AND (?2 >> state) & 1",
 	[RUN_NEXT] = "SELECT l.id, l.origin, l.place, l.line, l.message_id, l.publish, l.ordering_key, l.attrs, l.size,"
-	             " l.sha256, l.is_null, l.is_big, l.first, b.bytes, l.code || ': ' || l.message, l.attempts FROM claims c JOIN letters l ON l.id = c.letter"
+	             " l.sha256, l.is_null, l.is_big, l.first, b.bytes,"
+	             " CASE l.stage WHEN 'folder' THEN l.message ELSE l.code || ': ' || l.message END, l.attempts FROM claims c JOIN letters l ON l.id = c.letter"
 	             " JOIN bodies b ON b.letter = c.letter WHERE c.run = ?1 AND c.letter > ?2 ORDER BY c.letter LIMIT 1",
 	[RUN_OUTCOME] = "UPDATE letters SET state = ?2, attempts = attempts + ?3 WHERE id = ?1",
 	[RUN_FALL_BACK] = "UPDATE letters SET state = (SELECT before FROM claims WHERE letter = ?1)"
