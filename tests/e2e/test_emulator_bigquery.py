@@ -34,7 +34,7 @@ def test_managedwriter_meets_tables_that_change():
 
 
 def test_managedwriter_writes_every_type_and_default():
-    judge("types", "decimals", "missing")
+    judge("types", "decimals", "forms", "nested", "missing")
 
 
 def test_managedwriter_changes_rows_by_key():

@@ -20,7 +20,7 @@ const receiveBytesMax = 64 << 20
 // Main serves until standard input ends.
 func Main(args []string) error {
 	flags := flag.NewFlagSet("bigquery", flag.ContinueOnError)
-	flags.String("dir", "", "a folder of the run's own; nothing is written there yet")
+	flags.String("dir", "", "taken as the other servers take it; nothing is written there")
 	project := flags.String("project", "p", "the project of the first dataset")
 	dataset := flags.String("dataset", "", "a dataset that is there from the beginning")
 	if err := flags.Parse(args); err != nil {

@@ -60,6 +60,8 @@ var scenarios = map[string]func(j *judge){
 	"time":          judgeTime,
 	"types":         judgeTypes,
 	"decimals":      judgeDecimals,
+	"forms":         judgeForms,
+	"nested":        judgeNested,
 	"missing":       judgeMissing,
 	"changes":       judgeChanges,
 	"faults":        judgeFaults,
