@@ -121,3 +121,16 @@ bool pass_checksum(struct bench *bench, const struct job_options *options, json_
 	*out = json_pack("{s:I, s:s}", "messages", (json_int_t)pass.messages, "checksum", text);
 	return true;
 }
+
+bool bench_describe_feed(struct bench *bench, const struct bench_job *job, struct bench_result *out, struct error *err)
+{
+	json_t *feed;
+
+	if (!pass_checksum(bench, job->options, &feed, err))
+		return false;
+	if (!out->more)
+		out->more = json_object();
+	json_object_update(out->more, feed);
+	json_decref(feed);
+	return true;
+}

@@ -237,6 +237,16 @@ bool pass_encode(struct pass *pass, struct error *err); /* records have their St
 bool pass_read(struct pass *pass, struct error *err);   /* the source only */
 /* "messages" and "checksum" of the feed. */
 bool pass_checksum(struct bench *bench, const struct job_options *options, json_t **out, struct error *err);
+/* The same as further members of a result. */
+bool bench_describe_feed(struct bench *bench, const struct bench_job *job, struct bench_result *out, struct error *err);
+
+/*
+ * The least that anybody must do (limits.c).
+ */
+/* Of one who reads, copies and scans the messages of this feed, as further members of a result; how far `value` is from that. */
+bool bench_limits_encode(struct bench *bench, const struct bench_job *job, double value, json_t **out, struct error *err);
+/* How long one waits for this disk; 0: it cannot be written. */
+double bench_limits_sync_ms(const struct bench *bench);
 
 /*
  * Baselines of databases (baseline.c; baseline_script.c prepares them outside the

@@ -85,7 +85,8 @@ bool bench_encode(struct bench *bench, const struct bench_row *row, struct bench
 	if (!bench_job_open(bench, row, "changelog", &lines, &job, err))
 		return false;
 	is_fine = encode(bench, &job, out, err) && baseline_jansson(bench, job.options, &out->baseline_value, err) &&
-	          (!bench->feed || pass_checksum(bench, job.options, &out->more, err));
+	          bench_limits_encode(bench, &job, out->value, &out->more, err) &&
+	          (!bench->feed || bench_describe_feed(bench, &job, out, err));
 	bench_job_close(&job);
 	return is_fine;
 }

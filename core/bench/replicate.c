@@ -39,8 +39,10 @@ static bool measure(struct bench *bench, const struct bench_job *job, struct bas
 		return false;
 	out->value = (double)baseline->rows / run.wall_s;
 	out->baseline_value = (double)plain.rows / plain.wall_s;
-	out->more = json_pack("{s:f, s:f, s:f}", "cpu_s_per_million", run.cpu_s / (double)baseline->rows * 1e6,
-	                      "baseline_cpu_s_per_million", plain.cpu_s / (double)plain.rows * 1e6, "peak_mib", run.peak_mib);
+	out->more = json_pack("{s:f, s:f, s:f, s:f, s:f}", "cpu_s_per_million", run.cpu_s / (double)baseline->rows * 1e6,
+	                      "baseline_cpu_s_per_million", plain.cpu_s / (double)plain.rows * 1e6, "peak_mib", run.peak_mib,
+	                      "times_limit_cpu", run.cpu_s / (double)baseline->rows / plain.cpu_s * (double)plain.rows, "sync_ms",
+	                      bench_limits_sync_ms(bench));
 	return true;
 }
 
@@ -48,20 +50,6 @@ static bool measure(struct bench *bench, const struct bench_job *job, struct bas
 static bool verify(struct bench *bench, const struct bench_job *job, struct error *err)
 {
 	return job->options->replication_mode != REPLICATION_MERGE || bench_job_verify(bench, job, err);
-}
-
-/* With --feed also what the feed is. */
-static bool describe(struct bench *bench, const struct bench_job *job, struct bench_result *out, struct error *err)
-{
-	json_t *feed;
-
-	if (!bench->feed)
-		return true;
-	if (!pass_checksum(bench, job->options, &feed, err))
-		return false;
-	json_object_update(out->more, feed);
-	json_decref(feed);
-	return true;
 }
 
 static bool run_and_measure(struct bench *bench, const struct bench_job *job, struct bench_result *out,
@@ -72,7 +60,7 @@ static bool run_and_measure(struct bench *bench, const struct bench_job *job, st
 
 	if (!baseline_take(bench, job, &baseline, err))
 		return false;
-	is_fine = measure(bench, job, &baseline, out, err) && describe(bench, job, out, err);
+	is_fine = measure(bench, job, &baseline, out, err) && (!bench->feed || bench_describe_feed(bench, job, out, err));
 	baseline_clear(&baseline);
 	return is_fine;
 }
