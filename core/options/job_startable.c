@@ -46,8 +46,6 @@ static void add_bigquery(struct text *list, const struct job_options *options)
 	if (options->replication_mode != REPLICATION_CHANGELOG)
 		text_add_format(list, "%sreplicationMode=%s with warehouse=bigquery", list->len ? ", " : "",
 		                modes[options->replication_mode]);
-	if (options->use_storage_write_api && !options->at_least_once)
-		text_add_format(list, "%suseStorageWriteApiAtLeastOnce=false", list->len ? ", " : "");
 }
 
 /* A parameter that asks for nothing but its default asks for nothing new. */

@@ -115,6 +115,7 @@ static void table_free(struct bigquery_table *table)
 	if (!table)
 		return;
 	arena_free(table->arena);
+	exactly_free(table->exactly);
 	free(table->path);
 	free(table);
 }
@@ -212,7 +213,7 @@ static bool bigquery_commit(struct sink *self, const struct source_position *pos
 	if (!books->is_open && !store_begin(books->store, err))
 		return false;
 	books->is_open = true;
-	if (!tables_save(books, err) || !local_commit(self, position, added, table_count, err))
+	if (!tables_save(books, err) || (sink->append && !exactly_commit(sink->append, err)) || !local_commit(self, position, added, table_count, err))
 		return false;
 	done_clear(sink);
 	return true;

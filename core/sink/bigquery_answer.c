@@ -104,6 +104,27 @@ static void request_halve(struct append *append, struct request *request, const 
 	}
 }
 
+static void request_taken(struct append *append, struct request *request);
+
+/* Of a committed stream: what was written before is fine; a stream that is not what we think is asked what it has before
+ * anything else is sent, with the rows that come back. */
+static bool stream_has_failed(struct append *append, struct request *request, const struct google_status *status,
+                              const struct error *why)
+{
+	bool is_lost = status->code == GRPC_OUT_OF_RANGE || status->code == GRPC_FAILED_PRECONDITION || status->code == GRPC_NOT_FOUND;
+
+	if (status->code == GRPC_ALREADY_EXISTS) {
+		request_taken(append, request);
+		return true;
+	}
+	if (!is_lost)
+		return false;
+	exactly_doubt(request->part->table);
+	table_desk_doubt(append->sink->desk, request->part->table->desk_number);
+	bigquery_trouble(request->part->table, false, false, why);
+	return true;
+}
+
 void request_failed(struct append *append, struct request *request, const struct google_status *status)
 {
 	struct fate fate = bigquery_judge(CALL_APPEND, 0, status);
@@ -111,6 +132,8 @@ void request_failed(struct append *append, struct request *request, const struct
 	struct error why;
 
 	fail_by(&why, request, &fate, status);
+	if (request->stream && stream_has_failed(append, request, status, &why))
+		return;
 	/* The request that told the schema may have been refused, and this one with it. */
 	if (status->code == GRPC_INVALID_ARGUMENT && !request->had_schema) {
 		request->wants_schema = true;
@@ -203,6 +226,7 @@ static void request_taken(struct append *append, struct request *request)
 {
 	for (size_t i = 0; i < request->count; i++)
 		append->batch->records[request->records[i]].verdict = VERDICT_WRITTEN;
+	exactly_done(request, request->count);
 	append->is_fine = true;
 	if (!request->part->table->fine_ms)
 		table_desk_expect(append->sink->desk, request->part->table->desk_number);
@@ -217,6 +241,7 @@ static void request_again(struct append *append, struct request *request, const 
 	struct fate fate = { FATE_AGAIN, ERROR_TRANSIENT, "google_unavailable", "rows were refused and may pass later" };
 	struct error why;
 
+	exactly_done(request, 0);
 	if (!request_sieve(append, request))
 		return;
 	if (request->count < had) {
@@ -321,7 +346,7 @@ void answer_read(struct append *append, struct connection *connection, struct sp
  * Ends
  */
 
-static bool is_of_one_table(const struct request_list *list)
+bool list_is_of_one_table(const struct request_list *list)
 {
 	for (const struct request *r = list->first; r; r = r->next) {
 		if (r->part->table != list->first->part->table)
@@ -349,7 +374,7 @@ static bool end_is_whole(struct append *append, struct request *request, struct 
 
 void answer_ended(struct append *append, struct connection *connection)
 {
-	bool is_one = is_of_one_table(&connection->sent);
+	bool is_one = list_is_of_one_table(&connection->sent);
 	struct google_status status;
 
 	grpc_status(connection->call, &status);

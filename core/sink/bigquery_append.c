@@ -19,6 +19,7 @@ struct append *append_open(struct bigquery *sink, struct error *err)
 
 	(void)err;
 	append->sink = sink;
+	append->is_exactly_once = !sink->options->at_least_once;
 	list_clear(&append->waiting);
 	list_clear(&append->given_up);
 	return append;
@@ -31,6 +32,32 @@ void append_close(struct append *append)
 	while (append->connections)
 		connection_drop(append, append->connections);
 	free(append);
+}
+
+/* A call about a stream: of one table, or everything's. */
+static void stream_failed(struct append *append, struct bigquery_table *table, const struct google_status *status,
+                          const struct error *why)
+{
+	bool has_spoken = status->code != GRPC_ANY && status->code != GRPC_UNAVAILABLE && status->code != GRPC_UNAUTHENTICATED;
+
+	if (has_spoken || append->is_fine || bigquery_others_are_fine(append->sink, table))
+		bigquery_trouble(table, bigquery_judge(CALL_STREAM, 0, status).fate == FATE_NEEDS_YOU, false, why);
+	else
+		append->whole = *why;
+}
+
+/* What an earlier life may have appended is known before anything else is. */
+static void part_begin(struct append *append, struct bigquery_part *part)
+{
+	struct google_status status = { .code = GRPC_ANY, .retry_delay_ms = -1 };
+	struct error why = { 0 };
+
+	if (part->table->trouble.is_there || append->whole.kind)
+		return;
+	if (append->is_exactly_once && !exactly_begin(append, part, &status, &why))
+		stream_failed(append, part->table, &status, &why);
+	else
+		requests_make(append, part, &append->waiting);
 }
 
 /*
@@ -63,6 +90,20 @@ static enum gate gate_of(struct append *append, struct request *request)
 	return GATE_CLOSED;
 }
 
+/* Its place in a committed stream, noted. GATE_CLOSED: it has failed, and that is told. */
+static enum gate place_of_request(struct append *append, struct request *request)
+{
+	struct google_status status = { .code = GRPC_ANY, .retry_delay_ms = -1 };
+	struct error why = { 0 };
+
+	if (exactly_prepare(append, request, &status, &why))
+		return GATE_OPEN;
+	if (!why.kind)
+		return GATE_WAITS;
+	stream_failed(append, request->part->table, &status, &why);
+	return GATE_CLOSED;
+}
+
 /* True: something was sent, or is no more to be sent. */
 static bool send_waiting(struct append *append)
 {
@@ -71,6 +112,9 @@ static bool send_waiting(struct append *append)
 
 	while (*at && !append->whole.kind) {
 		enum gate gate = gate_of(append, *at);
+
+		if (gate == GATE_OPEN && append->is_exactly_once)
+			gate = place_of_request(append, *at);
 		struct request *request;
 
 		if (gate == GATE_WAITS) {
@@ -96,6 +140,14 @@ static bool send_waiting(struct append *append)
  * Silence
  */
 
+/* Whose answer is missing is seen when each table has a call of its own. */
+static void send_apart(struct append *append, struct connection *connection)
+{
+	for (struct request *r = connection->sent.first; r; r = r->next)
+		r->goes_alone = true;
+	connection_drop(append, connection);
+}
+
 /* A table whose answer is missing while all others have theirs is in trouble; its connection is given up. */
 static void silent_give_up(struct append *append, struct connection *connection, int64_t now_ms)
 {
@@ -104,6 +156,10 @@ static void silent_give_up(struct append *append, struct connection *connection,
 	bool are_others_fine = append->is_fine || bigquery_others_are_fine(append->sink, request->part->table);
 	struct error why = { 0 };
 
+	if (silent_ms >= SILENT_MS && !list_is_of_one_table(&connection->sent)) {
+		send_apart(append, connection);
+		return;
+	}
 	if (silent_ms < (request->part->table->trouble.was_tried ? SHORT_TROUBLE_MS : SILENT_MS) ||
 	    (silent_ms < SILENCE_MOST_MS && !are_others_fine))
 		return;
@@ -111,10 +167,8 @@ static void silent_give_up(struct append *append, struct connection *connection,
 	     "rows to BigQuery: no answer for %lld seconds", (long long)(silent_ms / 1000));
 	if (!are_others_fine)
 		append->whole = why;
-	for (struct request *r = connection->sent.first; are_others_fine && r; r = r->next) {
-		if (r == request || now_ms - r->sent_ms >= SILENT_MS)
-			bigquery_trouble(r->part->table, false, false, &why);
-	}
+	else
+		bigquery_trouble(request->part->table, false, false, &why);
 	connection_drop(append, connection);
 }
 
@@ -196,7 +250,7 @@ bool append_write(struct append *append, struct batch *batch, struct bigquery_pa
 	append->is_fine = false;
 	append->whole = (struct error){ 0 };
 	for (size_t i = 0; i < count; i++)
-		requests_make(append, &parts[i], &append->waiting);
+		part_begin(append, &parts[i]);
 	while (is_busy(append) && !append->whole.kind) {
 		bool has_moved = send_waiting(append);
 
@@ -205,5 +259,7 @@ bool append_write(struct append *append, struct batch *batch, struct bigquery_pa
 		if (!has_moved && is_busy(append))
 			bigquery_wait_ring(append->sink, &seen, clock_mono_ms() + LOOK_MS);
 	}
+	for (size_t i = 0; i < count; i++)
+		exactly_end(&parts[i]);
 	return batch_end(append, err);
 }

@@ -8,10 +8,12 @@
 #include "sink/bigquery_private.h"
 
 #define APPEND_REQUEST_BYTES ((size_t)2 << 20)  /* where a request is closed: the next one is made while it is on its way */
+#define APPEND_WHOLE_BYTES ((size_t)9 << 20)    /* exactly once: one is on its way at a time, so it takes all that it may */
 #define APPEND_ROW_BYTES_MAX ((size_t)9 << 20)  /* a row beyond it is a letter; a request with one row may be as large */
 #define APPEND_UNSENT_BYTES ((size_t)24 << 20)  /* more than a batch has */
 
 struct connection;
+struct write_stream;
 
 /* Rows of one part on their way. Lives in the batch's arena. */
 struct request {
@@ -20,6 +22,8 @@ struct request {
 	uint32_t *records;
 	size_t count;
 	size_t bytes;                 /* of the rows, with their tags and lengths */
+	struct write_stream *stream;  /* exactly once: it has an offset there; NULL: not yet, or the default stream */
+	int64_t first_row;            /* the offset */
 	struct connection *on;        /* sent, and not yet answered; NULL: waits to be sent */
 	bool had_schema;              /* it told the connection how its rows are to be read */
 	bool wants_schema;            /* it must, whatever the connection knows */
@@ -53,6 +57,7 @@ struct append {
 	struct connection *connections;
 	struct request_list waiting;  /* to be sent, or sent again */
 	struct request_list given_up; /* what failed for so long that somebody has to be told */
+	bool is_exactly_once;
 	bool is_fine;                 /* rows of this batch were taken */
 	struct error whole;           /* everything's trouble; kind NONE: none */
 	uint64_t requests, answers;   /* since it was opened, for screens */
@@ -80,6 +85,22 @@ bool connections_receive(struct append *append);
 void connection_drop(struct append *append, struct connection *connection);
 void connections_drop_busy(struct append *append);
 
+void params_encode(struct text *out, const char *value);
+
+/* bigquery_exactly.c: committed streams with offsets. False with `err` (and *status of BigQuery). */
+/* What an earlier life, or a silence, left of this table is settled; behind it, what has landed is known. */
+bool exactly_begin(struct append *append, struct bigquery_part *part, struct google_status *status, struct error *err);
+/* Is this row there already, though nobody was told? Asked once a row. */
+bool exactly_has_landed(struct append *append, struct bigquery_part *part, uint32_t record);
+/* Gives the request its stream and offset, and notes both. False without an error: its streams are busy. */
+bool exactly_prepare(struct append *append, struct request *request, struct google_status *status, struct error *err);
+const char *exactly_stream(const struct write_stream *stream);
+/* `count` rows of it landed; 0: it is certain that none did. */
+void exactly_done(struct request *request, size_t count);
+/* Nobody knows what landed: asked before anything else is sent to the table. */
+void exactly_doubt(struct bigquery_table *table);
+void exactly_end(struct bigquery_part *part);
+
 /* bigquery_answer.c: what comes of a request. */
 /* An AppendRowsResponse. */
 void answer_read(struct append *append, struct connection *connection, struct span message);
@@ -87,6 +108,7 @@ void answer_read(struct append *append, struct connection *connection, struct sp
 void answer_ended(struct append *append, struct connection *connection);
 /* It failed, and is tried again if that is worth it. */
 void request_failed(struct append *append, struct request *request, const struct google_status *status);
+bool list_is_of_one_table(const struct request_list *list);
 void request_retry(struct append *append, struct request *request, const struct error *why, int64_t asked_ms);
 
 #endif

@@ -12,7 +12,7 @@
 #define APPEND_PATH "/google.cloud.bigquery.storage.v1.BigQueryWrite/AppendRows"
 
 /* A value of x-goog-request-params, percent-encoded as Google's clients do. */
-static void encode(struct text *out, const char *value)
+void params_encode(struct text *out, const char *value)
 {
 	for (; *value; value++) {
 		bool is_plain = strchr("-._~", *value) || (*value >= '0' && *value <= '9') || (*value >= 'a' && *value <= 'z') ||
@@ -31,8 +31,12 @@ static void key_of(struct append *append, const struct request *request, struct 
 	const struct bigquery_table *table = request->part->table;
 	struct table_view view;
 
+	if (request->stream) {
+		text_add(out, exactly_stream(request->stream));
+		return;
+	}
 	table_desk_look(append->sink->desk, table->desk_number, &view);
-	if (request->goes_alone || !*view.location)
+	if (request->goes_alone || table->trouble.was_tried || !*view.location)
 		text_add_format(out, "%s/streams/_default", table->path);
 	else
 		text_add_format(out, "projects/%s/locations/%s", append->sink->project, view.location);
@@ -51,7 +55,7 @@ static struct connection *connection_open(struct append *append, const char *key
 	                                .context = append->sink };
 
 	text_add(params, is_shared(key) ? "write_location=" : "write_stream=");
-	encode(params, key);
+	params_encode(params, key);
 	connection->call = google_start(append->sink->google, SERVICE_BIGQUERY_STORAGE, &request, params->at, &connection->token,
 	                                &append->whole);
 	if (!connection->call) {

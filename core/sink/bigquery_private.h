@@ -22,7 +22,7 @@
 #define PROBE_FIRST_MS 500
 #define PROBE_MOST_MS 10000
 
-#define SILENT_MS 8000        /* a table whose answer is later than that while others have theirs */
+#define SILENT_MS 4000        /* a table whose answer is later than that while others have theirs */
 
 /* Why nothing enters a table for now. */
 struct table_trouble {
@@ -49,6 +49,7 @@ struct bigquery_table {
 	int64_t fine_ms;           /* clock_mono_ms: rows were taken; 0: not yet */
 	uint64_t fine_version;     /* shape_version of those */
 	struct table_trouble trouble;
+	struct exactly *exactly;   /* its committed streams (bigquery_exactly.c); NULL: none yet */
 };
 
 /* Rows of one table and one shape, in the batch's order. */
@@ -130,6 +131,9 @@ uint64_t bigquery_rings(struct bigquery *sink);
  */
 struct append *append_open(struct bigquery *sink, struct error *err);
 void append_close(struct append *append);
+/* Exactly once: what is behind the position need not be remembered. Inside the books' transaction. */
+bool exactly_commit(struct append *append, struct error *err);
+void exactly_free(struct exactly *exactly);
 /* All parts at once; each record gets a verdict, or its table has trouble. False: everything has it (no network, no
  * credentials), nothing of the batch counts. */
 bool append_write(struct append *append, struct batch *batch, struct bigquery_part *parts, size_t count, struct error *err);

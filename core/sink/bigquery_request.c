@@ -9,7 +9,7 @@
 #define TRACE_ID "weir"
 
 /* Fields of AppendRowsRequest, ProtoData, ProtoSchema, ProtoRows. */
-enum { REQUEST_STREAM = 1, REQUEST_PROTO_ROWS = 4, REQUEST_TRACE = 6, REQUEST_MISSING = 8 };
+enum { REQUEST_STREAM = 1, REQUEST_OFFSET = 2, REQUEST_PROTO_ROWS = 4, REQUEST_TRACE = 6, REQUEST_MISSING = 8 };
 enum { DATA_SCHEMA = 1, DATA_ROWS = 2, SCHEMA_DESCRIPTOR = 1, ROWS_ROW = 1 };
 #define MISSING_IS_DEFAULT 2 /* columns that we do not know get what their table says */
 
@@ -115,11 +115,15 @@ void requests_make(struct append *append, struct bigquery_part *part, struct req
 
 		if (record->verdict != VERDICT_PENDING)
 			continue;
+		if (append->is_exactly_once && exactly_has_landed(append, part, part->records[i])) {
+			record->verdict = VERDICT_REPEATED;
+			continue;
+		}
 		size = row_size(batch, record);
 		size += 1 + varint_size(size);
 		if (is_too_large(append, record, size))
 			continue;
-		if (!request || request->bytes + size > APPEND_REQUEST_BYTES) {
+		if (!request || request->bytes + size > (append->is_exactly_once ? APPEND_WHOLE_BYTES : APPEND_REQUEST_BYTES)) {
 			request = request_new(append, part, arena_alloc(batch->arena, (part->count - i) * sizeof(*part->records)));
 			list_put(out, request);
 		}
@@ -192,6 +196,13 @@ static char *data_put(struct append *append, const struct request *request, size
 	return at;
 }
 
+/* An Int64Value. */
+static char *offset_put(char *at, uint64_t offset)
+{
+	at = wire_varint(1 + varint_size(offset), wire_tag(REQUEST_OFFSET, WIRE_BYTES, at));
+	return wire_varint(offset, wire_tag(1, WIRE_VARINT, at));
+}
+
 /* Every size is known before, so nothing is moved. */
 struct grpc_message *request_message(struct append *append, const struct request *request, bool has_schema)
 {
@@ -201,10 +212,15 @@ struct grpc_message *request_message(struct append *append, const struct request
 	struct grpc_message *message;
 	char *at;
 
-	text_add_format(stream, "%s/streams/_default", request->part->table->path);
-	size = field_size(stream->len) + field_size(data_bytes) + (has_schema ? field_size(sizeof(TRACE_ID) - 1) + 2 : 0);
+	if (request->stream)
+		text_add(stream, exactly_stream(request->stream));
+	else
+		text_add_format(stream, "%s/streams/_default", request->part->table->path);
+	size = field_size(stream->len) + (request->stream ? field_size(1 + varint_size((uint64_t)request->first_row)) : 0) + field_size(data_bytes) + (has_schema ? field_size(sizeof(TRACE_ID) - 1) + 2 : 0);
 	message = grpc_message_make(size, &at);
 	at = text_put(at, REQUEST_STREAM, text_span(stream));
+	if (request->stream)
+		at = offset_put(at, (uint64_t)request->first_row);
 	at = wire_varint(data_bytes, wire_tag(REQUEST_PROTO_ROWS, WIRE_BYTES, at));
 	at = data_put(append, request, schema_bytes, at);
 	if (has_schema) {

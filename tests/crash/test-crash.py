@@ -17,6 +17,7 @@ while not os.path.isdir(os.path.join(ROOT, "tests", "e2e")):
 sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
 import json
 
+import emulators
 import mysql
 import weir
 
@@ -110,6 +111,9 @@ class Scenario:
     @staticmethod
     def word(state):
         return state
+
+    def tables(self, home):
+        return tables(home, self.left_out)
 
     def through_socket(self, home, words, env):
         """Commands of the socket: the engine is started with the switch, so that it is the one that dies."""
@@ -208,6 +212,25 @@ class Unruled(Scenario):
         home.write("schema.json", "{}")
 
 
+class AtBigQuery(Scenario):
+    """Rows at the stand-in of BigQuery, exactly once; each home has one of its own."""
+    bq = None
+
+    def prepare(self, home):
+        if self.bq:
+            self.bq.__exit__()
+        self.bq = emulators.bigquery("shop_log", project="weir-test")
+        home.env.update(self.bq.env)
+        home.write("schema.json", json.dumps(SCHEMA))
+        home.write("feed.jsonl", self.lines)
+        home.job("feed.jsonl", name="job", sourceSchema="schema.json", project="weir-test", warehouse="bigquery", replicationMode="changelog",
+                 replicaDataset=None, useStorageWriteApi=True, storageWriteApiTriggeringFrequencySec=1, **self.parameters)
+
+    def tables(self, _):
+        rows = [{k: v for k, v in row.items() if k not in self.left_out} for row in self.bq.rows("shop_log.t_changelog")]
+        return {"t": sorted(rows, key=repr)}
+
+
 class Altered(Unruled):
     """All but the last line first, and then that one, which changes the schema behind a later change."""
 
@@ -240,6 +263,7 @@ def scenarios():
                replicationMode="upsert", changeLogDataset=None),
         Paused("paused table", weir.feed(two_tables(), weir.id_key),
                commands=(("run",), ("pause", "job", "t"), ("run", "more"), ("resume", "job", "t"), ("run",))),
+        AtBigQuery("exactly once at BigQuery", keyed),
         Altered("altered", altered(), commands=(("run",), ("run", "more"))),
         Altered("altered upsert", altered(), commands=(("run",), ("run", "more")), replicationMode="upsert", changeLogDataset=None),
         Unruled("renamed", renamed()),
@@ -271,7 +295,7 @@ def outcome(home, last, scenario):
     # How often a repeat was met depends on where the kill came; what is there does not.
     ledger = {k: v for k, v in last.items() if k in ("received", "written", "filtered", "dead_lettered", "parked", "in_flight", "balanced", "state")}
     letters = sorted((x["source"]["line"], x["code"], x["sha256"], scenario.word(x["state"])) for x in home.letters())
-    return {"ledger": ledger, "letters": letters, "tables": tables(home, scenario.left_out)}
+    return {"ledger": ledger, "letters": letters, "tables": scenario.tables(home)}
 
 
 def play(scenario, home, crash=None):
@@ -301,7 +325,7 @@ def unlike(want, got, path):
 
 def check(home, scenario, want, got):
     assert got == want, "not as without the kill: " + "\n".join(unlike(want, got, ""))[:1500]
-    if scenario.parameters.get("replicationMode", "merge") == "merge":
+    if scenario.parameters.get("replicationMode", "merge") == "merge" and not isinstance(scenario, AtBigQuery):
         home.verify("job")
 
 

@@ -1,7 +1,10 @@
 """Changelogs at BigQuery: what a feed brings is there row by row as in the local changelog, and what fails is said and kept."""
 import base64
 import json
+import os
+import random
 import re
+import signal
 import time
 
 import emulators
@@ -252,3 +255,97 @@ def test_rows_that_are_refused_are_letters_and_all_others_are_written():
         letters = home.letters()
         assert {json.loads(letter["key"])["id"] for letter in letters} == bad, letters
         assert all(letter["stage"] == "write" and "out of range" in letter["message"] for letter in letters), letters[0]
+
+
+ONCE = {"useStorageWriteApiAtLeastOnce": False, "storageWriteApiTriggeringFrequencySec": 1}
+
+
+def test_committed_streams_have_the_same_rows():
+    check("pg-shop", sourceSchema=weir.stream("pg-shop") + "/schema.json", **ONCE)
+
+
+def kills(times, rows, **more):
+    """Killed at random; in the end each row is there."""
+    seed = weir.first_seed()
+    chance = random.Random(seed)
+    with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+        home.env.update(bq.env)
+        feed = home.write("f.jsonl", two_tables(rows))
+        job = bigquery_job(home, feed, **more)
+        for _ in range(times):
+            process = home.start("run", job, "--until-idle", "--json", program="weir", start_new_session=True)
+            before = bq.counts().get("AppendRows", 0) + chance.randrange(0, 6)
+            until(lambda: process.poll() is not None or bq.counts().get("AppendRows", 0) > before, 20)
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        result = run_bigquery(home, feed, **more)
+        assert result["received"] == 2 * rows and result["balanced"] and result["dead_lettered"] == 0, (seed, result)
+        for table in ("a", "b"):
+            found = ids(bq, table)
+            assert sorted(set(found)) == list(range(rows)), (seed, table, len(found))
+            yield seed, table, len(found)
+
+
+def test_killed_at_random_each_row_is_there_once():
+    for seed, table, found in kills(8, 4000, **ONCE):
+        assert found == 4000, (seed, table, found)
+
+
+def test_killed_at_random_each_row_is_there_at_least_once():
+    for seed, table, found in kills(8, 4000):
+        assert found <= 4000 + 8 * 4000, (seed, table, found)
+
+
+def test_a_schema_that_changes_again_and_again_is_followed():
+    for more in ({}, ONCE):
+        with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+            home.env.update(bq.env)
+            events = []
+            for i in range(2000):
+                row = {"id": i}
+                row.update({"c%d" % k: "v%d" % i for k in range(i // 200)})
+                events.append(weir.event(row, table="a", lsn=1000 + i))
+            result = run_bigquery(home, home.write("f.jsonl", weir.feed(events, weir.id_key)), **more)
+            assert result["written"] == 2000 and result["parked"] == result["dead_lettered"] == 0, result
+            rows = sorted((json.loads(row["fullRecord"]) for row in bq.rows(LOG + ".a_changelog")), key=lambda row: row["id"])
+            assert [row["id"] for row in rows] == list(range(2000))
+            for row in rows:
+                for k in range(9):
+                    assert row.get("c%d" % k) == ("v%d" % row["id"] if k < row["id"] // 200 else None), row
+
+
+def test_requests_are_cut_by_rows_and_one_row_that_is_too_large_is_alone():
+    with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+        home.env.update(bq.env)
+        events = [weir.event({"id": i, "v": "x" * 400000}, table="a", lsn=1000 + i) for i in range(40)]
+        events.insert(20, weir.event({"id": 999, "v": "y" * 12000000}, table="a", lsn=2000))
+        result = run_bigquery(home, home.write("f.jsonl", weir.feed(events, weir.id_key)), expect=1, maxRecordBytes="32M")
+        assert result["written"] == 40 and result["dead_lettered"] == 1, result
+        assert home.letters()[0]["code"] == "row_too_large", home.letters()
+        assert ids(bq, "a") == list(range(40))
+
+
+def test_answers_that_are_slow_are_waited_for():
+    with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+        home.env.update(bq.env)
+        bq.fault("slow", LOG + ".*", "AppendRows", delay_ms=300)
+        result = run_bigquery(home, home.write("f.jsonl", two_tables(300)))
+        assert result["written"] == 600 and result["parked"] == result["dead_lettered"] == 0, result
+        assert ids(bq, "a") == ids(bq, "b") == list(range(300))
+
+
+def test_a_table_whose_answers_are_missing_keeps_no_other_waiting():
+    with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+        job = Followed(home, bq, two_tables(50))
+        until(lambda: count(bq, "a") == count(bq, "b") == 50)
+        bq.fault("hang", LOG + ".a_changelog", "AppendRows")
+        job.add(two_tables(50, 50))
+        row = until(lambda: table_row(home, "a")["state"] == "waiting" and table_row(home, "a"), 20)
+        assert row["code"] == "google_timeout" and row["until"], row
+        job.add(two_tables(50, 100))
+        until(lambda: count(bq, "b") == 150, 10)
+        bq.lift()
+        until(lambda: sorted(set(ids(bq, "a"))) == list(range(150)), 20)
+        assert not home.letters()
+        job.drain()
