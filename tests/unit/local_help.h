@@ -50,7 +50,8 @@ static inline void world_make(struct world *world, enum replication_mode mode, b
 	world->options.change_log_dataset = one_file ? shop : log;
 	world->options.replica_dataset = shop;
 	world->options.tombstone_days = -1;
-	world->setup = (struct sink_setup){ &world->options, world->folder, "first", 4 << 20 };
+	world->setup = (struct sink_setup){ .options = &world->options, .warehouse = world->folder, .incarnation = "first",
+	                                     .cache_bytes = 4 << 20 };
 	world->batch = batch_new();
 	world->sink = sink_local.open(&world->setup, &err);
 	if (!world->sink)

@@ -178,7 +178,8 @@ static void world_of(struct world *world, struct rig *rig)
 	memset(world, 0, sizeof(*world));
 	snprintf(world->folder, sizeof(world->folder), "/tmp/weir-types-XXXXXX");
 	assert_non_null(mkdtemp(world->folder));
-	world->setup = (struct sink_setup){ rig->options, world->folder, "first", 4 << 20 };
+	world->setup = (struct sink_setup){ .options = rig->options, .warehouse = world->folder, .incarnation = "first",
+	                                     .cache_bytes = 4 << 20 };
 	world->batch = batch_new();
 	world->sink = sink_local.open(&world->setup, &err);
 	if (!world->sink)
