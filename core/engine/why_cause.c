@@ -3,6 +3,7 @@
 
 #include "base/clean.h"
 #include "base/reason.h"
+#include "sink/bigquery.h"
 
 #include <string.h>
 
@@ -65,6 +66,23 @@ void cause_paused(json_t *answer, const struct job_options *options, const json_
 	json_object_set_new(answer, "next", json_pack("[s, s]", text->at, "weir explain paused"));
 }
 
+/* The command that mends it. Whose account it is the job's own thread knows, and says where it can. */
+static bool trouble_fix(const json_t *answer, const struct job_options *options, const char *code, struct text *out)
+{
+	const char *name = json_string_value(json_object_get(answer, "table")), *dot = strchr(name, '.');
+	OWNED(text) dataset = text_new(2048);
+	OWNED(text) table = text_new(2048);
+	struct bigquery_names names = { .project = options->project ? options->project : "PROJECT", .location = options->location };
+
+	if (!dot)
+		return false;
+	text_add_span(dataset, span_make(name, (size_t)(dot - name)));
+	text_add_format(table, "%s_changelog", dot + 1);
+	names.dataset = dataset->at;
+	names.table = table->at;
+	return bigquery_fix(code, &names, out);
+}
+
 void cause_trouble(json_t *answer, const struct job_options *options, const json_t *row)
 {
 	const char *code = json_string_value(json_object_get(row, "code"));
@@ -72,9 +90,16 @@ void cause_trouble(json_t *answer, const struct job_options *options, const json
 	const struct reason *reason = reason_find(code ? code : "");
 	json_t *since = json_object_get(row, "since"), *until = json_object_get(row, "until");
 	OWNED(text) sentence = text_new(8192);
+	OWNED(text) fix = text_new(2048);
+	size_t len = said ? strlen(said) : 0;
 
-	text_add_format(sentence, "%s%s%s", reason ? reason->summary : "", reason ? " BigQuery's answer: " : "", said ? said : "");
+	while (len && said[len - 1] == '.')
+		len--;
+	text_add_format(sentence, "%s%s%.*s", reason ? reason->summary : "", reason ? " BigQuery's answer: " : "", (int)len, said ? said : "");
+	if (said && !strstr(said, "; try: ") && trouble_fix(answer, options, code ? code : "", fix))
+		text_add_format(sentence, "; try: %s", fix->at);
 	text_add(sentence, ". Its records are parked, and come in order as soon as it is over.");
+	json_object_set_new(answer, "trouble", json_true());
 	json_object_set_new(answer, "code", json_string(code ? code : ""));
 	json_object_set_new(answer, "sentence", json_string(sentence->at));
 	json_object_set_new(answer, "since", since ? json_incref(since) : json_null());

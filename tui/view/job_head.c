@@ -31,10 +31,10 @@ static const char *base_name(const char *path)
 static void flow_add(const json_t *parameters, struct text *out)
 {
 	const char *subscriptions = member_text(parameters, "inputSubscriptions"), *feed = member_text(parameters, "inputFile");
-	const char *changelog = member_text(parameters, "changeLogDataset");
+	const char *changelog = member_text(parameters, "changeLogDataset"), *replica = member_text(parameters, "replicaDataset");
 
-	text_add_format(out, "%s -> %s%s%s", *subscriptions ? subscriptions : base_name(feed), member_text(parameters, "replicaDataset"),
-	                *changelog ? " + " : "", changelog);
+	text_add_format(out, "%s -> %s%s%s", *subscriptions ? subscriptions : base_name(feed), replica, *replica && *changelog ? " + " : "",
+	                changelog);
 	if (member_int(parameters, "updateFrequencySecs"))
 		text_add_format(out, ", merge every %lld s", (long long)member_int(parameters, "updateFrequencySecs"));
 }

@@ -64,6 +64,8 @@ static const char *kind_of(const json_t *finding)
 		      { "waiting", "passes by itself" },
 		      { "retrying", "passes by itself" } };
 
+	if (member_bool(finding, "trouble") && strcmp(member_text(finding, "state"), "needs you") == 0)
+		return "until it is mended; looked at every 10 s";
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		if (strcmp(table[i].state, member_text(finding, "state")) == 0)
 			return table[i].kind;
@@ -218,12 +220,16 @@ static void first_add(struct view *view, const json_t *finding, int cols, struct
 	before_add(view, finding, "before it:", lines);
 }
 
+#define TROUBLE "trouble" /* of a table that nothing enters; no state */
+
 /* The sentence about what goes on meanwhile follows from the state. */
 static void now_add(const json_t *finding, struct lines *lines)
 {
 	static const struct {
 		const char *state, *text;
 	} table[] = {
+		{ TROUBLE, "Parks the messages of this table in order, looks again at least every 10 s, and goes on by itself after the repair. "
+		           "All other tables go on. Nothing is lost." },
 		{ "needs you", "Keeps the exact bytes of each refused message as a dead letter; writes and merges all others. Nothing "
 		               "is lost; the ledger shows it (g b)." },
 		{ "paused", "Keeps the messages of this table, in order, and reads them back when it goes on. Other tables go on." },
@@ -233,7 +239,8 @@ static void now_add(const json_t *finding, struct lines *lines)
 	};
 
 	/* A table that failed and was paused since does what a paused one does. */
-	const char *state = json_object_get(finding, "paused") ? "paused" : member_text(finding, "state");
+	const char *state = json_object_get(finding, "paused") ? "paused" : member_bool(finding, "trouble") ? TROUBLE
+	                                                                                       : member_text(finding, "state");
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		if (strcmp(table[i].state, state) != 0)
