@@ -5,6 +5,7 @@ N passed, ..."""
 import glob
 import importlib
 import os
+import signal
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -28,6 +29,8 @@ def worker_count():
 
 
 def main(folder):
+    # In the background of a shell C-c is ignored, and so it would be by the programs under test until they ask for it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     args = sys.argv[1:]
     word = None
     if "-k" in args:

@@ -1,5 +1,6 @@
 """The runner itself: several tests at a time, told in order, each with what it printed; one that ends its process fails alone."""
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -72,6 +73,17 @@ def test_tests_run_at_once_and_are_told_in_order():
 def test_a_skip_is_a_failure_where_nobody_reads_it():
     code, out = run(TESTS, "-k", "test_f", CI="true", WEIR_WORKERS="2")
     assert code == 1 and out.endswith("with CI=true a skip is a failure\n0 passed, 1 failed, 1 skipped\n"), out
+
+
+def test_programs_under_test_do_not_ignore_what_the_runners_shell_ignores():
+    tests = "import subprocess, signal\ndef test_c_c():\n    assert subprocess.run(['sh', '-c', 'kill -INT $$; echo lived']).returncode == -signal.SIGINT\n"
+    ignoring = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        for count in ("1", "2"):
+            code, out = run(tests, WEIR_WORKERS=count)
+            assert code == 0, out
+    finally:
+        signal.signal(signal.SIGINT, ignoring)
 
 
 def test_one_worker_runs_them_one_by_one():
