@@ -75,3 +75,23 @@ def test_a_certificate_that_is_wrong_is_said_and_when_it_is_right_all_comes():
         assert result.code == 0 and result.last["written"] == 1000, result
         right_rows(home, 1000)
         nothing_is_left(ps)
+
+
+def test_a_certificate_that_becomes_wrong_is_said_and_the_job_goes_on_by_itself():
+    with place() as (ps, home):
+        ps.publish("changes", changes(1000))
+        process = home.start("run", job(home, ps, primaryKey="id"), "--json")
+        until_acknowledged(ps, process, 1000)
+        ps.certificate("over")
+        # The connection that is open keeps its certificate: it is cut with the next message.
+        ps.fault("cut", "StreamingPull", times=1)
+        ps.end_streams()
+        ps.publish("changes", changes(1000, first=1001))
+        begun = time.monotonic()
+        while "certificate has expired" not in home.run("status", "shop", "--json").out.decode():
+            assert process.poll() is None and time.monotonic() < begun + 30, ended(process)
+            time.sleep(0.1)
+        ps.certificate("right")
+        until_acknowledged(ps, process, 2000)
+        right_rows(home, 2000)
+        assert nothing_is_left(ps)["acked"] == 2000
