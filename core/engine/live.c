@@ -196,6 +196,7 @@ json_t *live_full(const struct job *job)
 	json_object_set_new(object, "latency", live_latencies(job));
 	json_object_set_new(object, "activity", live_activity(job));
 	add_replica(object, job);
+	live_add_source(object, job);
 	add_sink(object, job);
 	return object;
 }
@@ -327,6 +328,7 @@ void live_add(json_t *line, const struct job *job)
 	json_object_set_new(line, "committed", live_time(view.committed_us));
 	json_object_set_new(line, "age_ms", age_json(job, clock_utc_us()));
 	add_replica(line, job);
+	live_add_source(line, job);
 	add_sink(line, job);
 	live_add_tables(json_object_get(line, "tables"), job);
 }

@@ -101,6 +101,9 @@ int live_requests(const struct job *job);
 json_t *live_time(int64_t utc_us); /* null for none */
 json_t *live_table(const struct table_progress *table, int64_t now_us, bool with_age);
 /* For the topics: nothing in it changes by itself. */
+/* The source's own figures (live_source.c), where it is a service. */
+void live_add_source(json_t *object, const struct job *job);
+void metrics_add_source(struct progress *progress, struct metric_values *out);
 json_t *live_short(const struct job *job);
 json_t *live_full(const struct job *job);
 /* Adds "activity", "rates", "lag", ... to a line of `weir status`. */

@@ -193,7 +193,7 @@ static void refuse_unfit(struct reading *r, struct span whole, bool is_broken)
 /* A redelivery is told by the count that comes with it, where the subscription counts, else by the ids of late. */
 static void note_redelivery(struct pubsub *pubsub, const struct message *message)
 {
-	uint64_t id = (message->offset ^ (uint64_t)message->channel << 48) | 1, *seen;
+	uint64_t id = (message->offset ^ (uint64_t)message->channel << 48) + 1, *seen; /* 0: nothing was there */
 
 	if (!pubsub->ids_seen)
 		pubsub->ids_seen = memory_zalloc(IDS_SEEN * sizeof(*pubsub->ids_seen));

@@ -21,6 +21,7 @@ VIEWS = [
     ("why of a letter", "g d Enter Enter Tab Tab", None, r"letter 1 of group 1 +type_mismatch"),
     ("balance", "g b", "balance poison", r"balance"),
     ("activity", "g a", "activity", r"activity +0 requests in flight"),
+    ("source", "g s", "source", r"source +0 subscriptions"),
     ("schema", "g c", "schema", r"schema"),
     ("health", "g h", "engine status", r"health +\d+ ok, \d+ not"),
     ("journal", "g j", "journal", r"journal"),

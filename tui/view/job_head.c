@@ -93,9 +93,28 @@ static void sink_add(struct view *view, const json_t *sink, const char *gap, str
 	text_add(out, " B/s");
 }
 
+/* "Pub/Sub   EMULATOR   1,204 held, the oldest 0.3s   0.01% came again   0 leases expired": a source that is a service. */
+static void source_add(const json_t *source, const char *gap, struct text *out)
+{
+	int64_t received = member_int(source, "received"), again = member_int(source, "redelivered");
+
+	text_add_format(out, "%s%s%s", member_text(source, "service"), member_bool(source, "emulator") ? gap : "",
+	                member_bool(source, "emulator") ? "EMULATOR" : "");
+	text_add(out, gap);
+	number_text(member_int(source, "held"), out);
+	text_add(out, " held");
+	if (member_int(source, "held")) {
+		text_add(out, ", the oldest ");
+		age_text(member_int(source, "oldest_held_ms"), out);
+	}
+	text_add_format(out, "%s%.2f%% came again%s", gap, received ? 100.0 * (double)again / (double)received : 0.0, gap);
+	number_text(member_int(source, "expired_leases"), out);
+	text_add(out, " leases expired");
+}
+
 int job_head_rows(const json_t *job)
 {
-	return json_object_get(job, "sink") ? 3 : 2;
+	return 2 + (json_object_get(job, "source") != NULL) + (json_object_get(job, "sink") != NULL);
 }
 
 void job_head_draw(struct view *view, const json_t *job, const json_t *parameters, struct area area)
@@ -106,6 +125,7 @@ void job_head_draw(struct view *view, const json_t *job, const json_t *parameter
 	OWNED(text) first = text_new(LINE_BYTES);
 	OWNED(text) second = text_new(LINE_BYTES);
 	OWNED(text) third = text_new(LINE_BYTES);
+	int row = 2;
 
 	if (parameters)
 		flow_add(parameters, first);
@@ -122,10 +142,15 @@ void job_head_draw(struct view *view, const json_t *job, const json_t *parameter
 	number_text(member_int(job, "parked"), second);
 	draw_field(area, 0, 1, area.cols - 2, -1, role, text_span(first));
 	draw_field(area, 1, 1, area.cols - 2, -1, role, text_span(second));
-	if (job_head_rows(job) < 3)
+	if (json_object_get(job, "source")) {
+		source_add(json_object_get(job, "source"), gap, third);
+		draw_field(area, row++, 1, area.cols - 2, -1, role, text_span(third));
+		text_clear(third);
+	}
+	if (!json_object_get(job, "sink"))
 		return;
 	sink_add(view, json_object_get(job, "sink"), gap, third);
-	draw_field(area, 2, 1, area.cols - 2, -1, role, text_span(third));
+	draw_field(area, row, 1, area.cols - 2, -1, role, text_span(third));
 }
 
 /* A job whose own thread is in trouble says so whole: no red thing without a sentence. Gives the rows taken. */

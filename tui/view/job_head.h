@@ -4,7 +4,7 @@
 
 #include "view/view.h"
 
-/* Its rows: two, and one more of a destination that is a service. */
+/* Its rows: two, and one more of a source or destination that is a service. */
 int job_head_rows(const json_t *job);
 /* Where from, where to, since when; what is in flight. `parameters` as the job's file has them, NULL: not known. */
 void job_head_draw(struct view *view, const json_t *job, const json_t *parameters, struct area area);

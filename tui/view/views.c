@@ -3,7 +3,7 @@
 #include "action/places.h"
 
 #define VIEWS(V) \
-	V(overview) V(job) V(tables) V(why) V(dlq) V(entries) V(letter) V(balance) V(activity) V(schema) V(health) V(journal) \
+	V(overview) V(job) V(tables) V(why) V(dlq) V(entries) V(letter) V(balance) V(activity) V(source) V(schema) V(health) V(journal) \
 	V(logs) V(explain) V(help) V(messages) V(acts)
 
 #define DECLARE(id) extern const struct view_ops view_##id;
