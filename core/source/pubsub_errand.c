@@ -232,6 +232,14 @@ static void learn(struct errand *errand, int64_t now_ms)
 	free(facts_of);
 }
 
+/* What the server did not take comes again when its lease is over. */
+static void refused(struct channel *channel, uint64_t ids, int64_t now_ms)
+{
+	channel->refused_acks += ids;
+	if (ids)
+		channel->lost_until_ms = now_ms + channel_lease_ms(channel) + LOST_MORE_MS;
+}
+
 static void acknowledged(struct channel *channel, uint64_t ids)
 {
 	channel->acknowledged += ids;
@@ -277,7 +285,7 @@ static void sort_id(void *context, struct span id, struct span verdict)
 }
 
 /* Ids that the answer does not name were taken. True: this errand goes on with the others, if there are any. */
-static bool sort_ids(struct errand *errand, struct span details)
+static bool sort_ids(struct errand *errand, struct span details, int64_t now_ms)
 {
 	struct sorting sorting = { .again = request_begin(errand->of) };
 	uint32_t named;
@@ -287,7 +295,7 @@ static bool sort_ids(struct errand *errand, struct span details)
 		return false;
 	}
 	acknowledged(errand->of, named < errand->ids ? errand->ids - named : 0);
-	errand->of->refused_acks += sorting.lost;
+	refused(errand->of, sorting.lost, now_ms);
 	text_free(errand->request);
 	errand->request = sorting.again;
 	errand->ids = sorting.again_count;
@@ -323,7 +331,7 @@ static void ack_failed(struct errand *errand, const struct error *failure, int64
 
 	errand->is_over = failure->kind == ERROR_RECORD || strcmp(failure->code, "google_not_found") == 0;
 	if (errand->is_over) {
-		channel->refused_acks += errand->ids;
+		refused(channel, errand->ids, now_ms);
 		return;
 	}
 	/* A server may only be slow. */
@@ -361,7 +369,7 @@ static void ended(struct errand *errand, int64_t now_ms)
 	} else if (again && !errand->was_renewed) {
 		errand->was_renewed = true;
 		errand->due_ms = now_ms;
-	} else if (errand->kind == ERRAND_ACK && result.details.len && sort_ids(errand, result.details)) {
+	} else if (errand->kind == ERRAND_ACK && result.details.len && sort_ids(errand, result.details, now_ms)) {
 		again_later(errand, failure.retry_after_ms, now_ms);
 	} else {
 		errand->was_renewed = false;

@@ -143,3 +143,43 @@ def test_a_destination_that_waits_and_slow_calls_lose_no_lease():
         assert home.run("stop", "shop").code == 0
         nothing_is_left(ps)
         child.wait(20)
+
+
+def test_exactly_once_ids_that_fail_for_now_are_made_again():
+    with place() as (ps, home):
+        arrange(ps, enableExactlyOnceDelivery=True, enableMessageOrdering=True)
+        ps.fault("ids", "Acknowledge", "changes-sub", reason="TRANSIENT_FAILURE_SERVICE_UNAVAILABLE", every=3, times=3)
+        _, counts = ends_right(home, ps)
+        assert counts["acked"] == COUNT, counts
+        calls = ps.calls()["Acknowledge " + ps.subscription("changes-sub")]
+        assert calls["ids"] > COUNT and calls["most_ids"] <= 2500 and calls["largest_bytes"] < 512 << 10, calls
+
+
+def held_while_stopped(**settings):
+    """What became of messages that a destination kept waiting when the job was stopped."""
+    with place() as (ps, home):
+        ps.create("letters")
+        arrange(ps, **settings)
+        run(home, ps, primaryKey="id")
+        child = home.start("run", job(home, ps, primaryKey="id"), "--json")
+        comes(home, lambda row: row["state"] == "ok", 20)
+        lock = sqlite3.connect(home.warehouse("shop_log"), isolation_level=None)
+        lock.execute("begin immediate")
+        ps.publish("changes", changes(COUNT, COUNT + 1))
+        comes(home, lambda row: row["state"] == "waiting" and ps.counts("changes-sub")["outstanding"] == COUNT, 10)
+        assert home.run("stop", "shop").code == 0
+        child.wait(30)
+        lock.execute("rollback")
+        counts = ps.counts("changes-sub")
+        assert counts["acked"] == COUNT and counts["redelivered"] == 0, counts
+        return counts
+
+
+def test_a_stop_hands_back_what_was_not_begun():
+    counts = held_while_stopped()
+    assert counts["nacked"] == COUNT and counts["outstanding"] == 0, counts
+
+
+def test_nothing_is_handed_back_where_that_counts_as_a_failed_delivery():
+    counts = held_while_stopped(deadLetterPolicy={"deadLetterTopic": "projects/acme/topics/letters", "maxDeliveryAttempts": 5})
+    assert counts["nacked"] == 0 and counts["outstanding"] == COUNT, counts
