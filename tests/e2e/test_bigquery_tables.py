@@ -28,7 +28,7 @@ def wait_for(what, seconds, words):
         if found:
             return found
         time.sleep(0.1)
-    raise AssertionError("%s: not within %s s" % (words, seconds))
+    raise AssertionError("%s: not within %s s" % (words() if callable(words) else words, seconds))
 
 
 def test_two_engines_that_add_columns_at_once_lose_no_row():
@@ -190,3 +190,49 @@ def test_a_column_of_another_type_keeps_its_table_alone():
         result = run(home, path, "second", expect=1, **WRITE)
         assert result["written"] == 1 and result["parked"] == 1 and result["balanced"], result
         assert ids(bq, "u") == [3] and ids(bq) == [1]
+
+
+# What the stand-in says -> reason code and state of the table.
+ANSWERS = {"quota": ("google_quota", "waiting"), "rate": ("google_rate_limited", "waiting"), "backend": ("google_unavailable", "waiting"),
+           "internal": ("google_internal", "waiting"), "denied": ("bigquery_denied", "needs you"), "billing": ("google_billing", "needs you")}
+
+
+def every_answer(method, is_there, **way):
+    """A table a row of the decision table, all at once, and one that nothing is wrong with."""
+    tables = ["good"] + sorted(ANSWERS)
+    with emulators.bigquery(LOG, project=PROJECT) as bq, weir.Home() as home:
+        home.env.update(bq.env)
+        path = feed(home, events_of(tables if is_there else ["good"], range(2)))
+        home.run("job", "create", job(home, path, **way))
+        home.run("start", "bq")
+        wait_for(lambda: bq.rest("GET", "datasets/%s/tables" % LOG).get("totalItems", 0) == (len(tables) if is_there else 1), 30, "tables")
+        for kind in ANSWERS:
+            bq.fault(kind, CHANGELOG % kind, method)
+        with open(path, "a") as out:
+            out.writelines(json.dumps(e) + "\n" for e in events_of(tables, range(10, 20)))
+
+        def states():
+            rows = home.run("tables", "--job", "bq", "--json").lines
+            return {row["table"].split(".")[1]: (row.get("code"), row["state"]) for row in rows if "." in row["table"]}
+
+        wanted = dict(ANSWERS, good=(None, "ok"))
+        wait_for(lambda: states() == wanted, 15, lambda: "%s\n%s" % (wanted, states()))
+        bq.lift()
+        wait_for(lambda: all(state == "ok" for _, state in states().values()), 15, lambda: "all ok: %s" % states())
+        for table in tables:
+            wait_for(lambda t=table: len(set(ids(bq, t))) == (12 if is_there or t == "good" else 10), 10, "the rows of " + table)
+        last = home.run("status", "bq", "--json").last
+        assert last["dead_lettered"] == 0 and last["parked"] == 0 and last["balanced"], last
+        home.run("engine", "stop")
+
+
+def test_every_answer_to_appends_means_what_the_table_says():
+    every_answer("AppendRows", True, **WRITE)
+
+
+def test_every_answer_to_insert_all_means_what_the_table_says():
+    every_answer("insertAll", True, useStorageWriteApi=False, useStorageWriteApiAtLeastOnce=None)
+
+
+def test_every_answer_to_making_a_table_means_what_the_table_says():
+    every_answer("tables.insert", False, **WRITE)
