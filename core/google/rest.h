@@ -70,7 +70,8 @@ struct rest_request {
 };
 
 struct rest_call *rest_start(struct rest_client *client, const struct rest_request *request);
-/* The next call that is done, which the caller frees; NULL: `wait_ms` passed (-1: for ever), or rest_wake. */
+/* The next call that is done, which the caller frees; NULL: `wait_ms` passed (-1: for as long as there
+ * are calls), or rest_wake. */
 struct rest_call *rest_wait(struct rest_client *client, int64_t wait_ms);
 /* Waits for this one; others that get done meanwhile are given by rest_wait later. */
 void rest_finish(struct rest_client *client, struct rest_call *call);

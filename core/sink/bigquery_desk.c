@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#define DESK_REST_MS (60 * 60 * 1000) /* with nothing to do */
+
 static void *desk_run(void *desk);
 
 static bool desk_start(struct table_desk *desk, struct error *err)
@@ -268,7 +270,8 @@ static void *desk_run(void *context)
 		next_ms = begin_due(desk);
 		pthread_mutex_unlock(&desk->lock);
 		now_ms = clock_mono_ms();
-		wait_ms = next_ms == INT64_MAX ? -1 : next_ms > now_ms ? next_ms - now_ms : 0;
+		/* Not for ever: without a call under way rest_wait would come back at once, and again. rest_wake ends it. */
+		wait_ms = next_ms == INT64_MAX ? DESK_REST_MS : next_ms > now_ms ? next_ms - now_ms : 0;
 		call = rest_wait(desk->client, wait_ms);
 		if (call)
 			call_ended(desk, call);
