@@ -183,3 +183,22 @@ def test_a_stop_hands_back_what_was_not_begun():
 def test_nothing_is_handed_back_where_that_counts_as_a_failed_delivery():
     counts = held_while_stopped(deadLetterPolicy={"deadLetterTopic": "projects/acme/topics/letters", "maxDeliveryAttempts": 5})
     assert counts["nacked"] == 0 and counts["outstanding"] == COUNT, counts
+
+
+def test_a_server_that_says_nothing_is_said_within_five_seconds():
+    with place() as (ps, home):
+        arrange(ps)
+        ps.fault("hang", "GetSubscription", "changes-sub")
+        home.start("run", job(home, ps, primaryKey="id"), "--json")
+        row = comes(home, lambda row: row["state"] == "waiting", 8)
+        assert row["code"] == "google_timeout" and "no answer of Pub/Sub" in row["sentence"], row
+        ps.clear()
+        comes(home, lambda row: row.get("written") == COUNT and row["state"] == "ok", 30)
+        # Nothing goes in or out of any connection.
+        ps.fault("freeze")
+        ps.publish("changes", changes(5, COUNT + 1))
+        comes(home, lambda row: row["state"] == "waiting" and row["code"] == "google_timeout", 8)
+        ps.clear()
+        comes(home, lambda row: row["written"] == COUNT + 5 and row["state"] == "ok", 30)
+        assert home.run("stop", "shop").code == 0
+        nothing_is_left(ps)

@@ -1,6 +1,8 @@
 """A subscription in place of the feed: the same rows, the same ledger, and nothing left unacknowledged."""
+import concurrent.futures
 import contextlib
 import json
+import os
 import urllib.request
 
 import emulators
@@ -122,3 +124,26 @@ def test_a_message_that_comes_again_is_a_repeat_with_one_letter():
         assert len(home.letters()) == 1 and home.sql("select count(*) from t") == [(50,)]
         # What the ledger counts and what the store has agree, also at the next start.
         assert run(home, ps, expect=1, primaryKey="id")["received"] == 102
+
+
+def as_its_feed(name):
+    """Words, if the rows differ from the source's own, or the counts from the feed's."""
+    folder = weir.stream(name)
+    received, filtered = test_streams.counts(folder)
+    parameters = {"sourceSchema": folder + "/schema.json"} if os.path.isdir(folder + "/expected-untyped") else {}
+    with place() as (ps, home):
+        ps.create("changes", "changes-sub", enableMessageOrdering=True)
+        ps.publish("changes", file=folder + "/feed.jsonl")
+        result = run(home, ps, **parameters)
+        found = rows.differences(home.warehouse(), folder)
+        nothing_is_left(ps)
+        if (result["received"], result["filtered"], result["balanced"]) != (received, filtered, True):
+            found.append("%s" % result)
+        return ["%s: %s" % (name, words) for words in found[:5]]
+
+
+def test_streams_of_every_kind_give_the_rows_of_their_feeds():
+    names = ["flattened", "flattened-tombstone", "flattened-schemas", "pg-incremental", "pg-types", "mariadb-types"]
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        found = [words for some in pool.map(as_its_feed, names) for words in some]
+    assert not found, found
