@@ -4,6 +4,7 @@
 Each n from the first to the one that the run no longer reaches (every K-th with --every, begun at WEIR_SEED), in each way of
 core/store/store_disk.c, once, a few times and from then on. A run ends well, waits and says why, or ends with a reason; on a
 disk that is well again the next one makes good what is left, and nothing shows. Words repeat single tries."""
+import concurrent.futures as futures
 import os
 import signal
 import subprocess
@@ -20,6 +21,7 @@ import weir
 WAYS = [(how, times) for how in ("io", "full", "half", "half_full") for times in (1, 3, 0)] + [("torn", 1)]
 WAYS += [(how, times) for how in ("sync", "open", "read", "lock", "share") for times in (1, 3)]
 MOST = 5000
+WORKERS = 2 * len(os.sched_getaffinity(0))
 ROWS = 30
 REFUSED = (9, 22)
 EXITS = (69, 77)
@@ -126,16 +128,27 @@ def played(one):
     return is_met, 0 if wrong else 1
 
 
+def play_way(pool, tries):
+    """Several at a time, to the first whose fault is not met: from there on there is nothing to break."""
+    found = []
+    while tries:
+        for is_met, is_well in pool.map(played, tries[:WORKERS]):
+            found.append(is_well)
+            if not is_met:
+                return found
+        tries = tries[WORKERS:]
+    return found
+
+
 def play_all(kind, ways, every, seed):
     found = []
-    for number, (how, times) in enumerate(ways):
-        for mode in ("merge", "upsert"):
-            for at in range(1 + (seed + number * 7) % every, MOST, every):
-                is_met, is_well = played(kind(how, at, times, mode))
-                found.append(is_well)
-                if not is_met:
-                    break
-    return found
+    with futures.ThreadPoolExecutor(WORKERS) as pool:
+        for number, (how, times) in enumerate(ways):
+            for mode in ("merge", "upsert"):
+                tries = [kind(how, at, times, mode) for at in range(1 + (seed + number * 7) % every, MOST, every)]
+                found.append(play_way(pool, tries))
+                print("%s:N:%d/%s: %d tries, %d wrong" % (how, times, mode, len(found[-1]), found[-1].count(0)), flush=True)
+    return sum(found, [])
 
 
 def try_of(kind, word):
