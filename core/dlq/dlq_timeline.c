@@ -163,10 +163,14 @@ static void change_json(struct text *out, sqlite3_stmt *row)
 	if (sqlite3_column_type(row, 7) == SQLITE_NULL) {
 		text_add(out, "null");
 	} else {
+		bool is_pubsub = span_is(store_text(row, 4), "pubsub");
+
 		member_first(out, "kind", store_text(row, 4));
-		member_text_or_null(out, "file", store_text(row, 5));
-		member_int(out, "line", sqlite3_column_int64(row, 6));
-		member_int(out, "offset", sqlite3_column_int64(row, 7));
+		member_text_or_null(out, is_pubsub ? "subscription" : "file", store_text(row, 5));
+		if (!is_pubsub) {
+			member_int(out, "line", sqlite3_column_int64(row, 6));
+			member_int(out, "offset", sqlite3_column_int64(row, 7));
+		}
 		if (store_text(row, 8).len)
 			member_text(out, "message_id", store_text(row, 8));
 		text_add_char(out, '}');

@@ -171,9 +171,15 @@ void print_why(const json_t *why, struct printer_state *state)
 	cli_print_wrapped(cli_word(why, "sentence"), 0);
 	print_causes(why);
 	if (json_is_object(first)) {
-		text_add_format(event, "First bad event: letter %lld, line %lld, %.19s, key %s", cli_number(first, "id"),
-		                cli_number(json_object_get(first, "source"), "line"), cli_word(first, "first"),
-		                *cli_word(first, "key") ? cli_word(first, "key") : "-");
+		const json_t *source = json_object_get(first, "source");
+		char place[400];
+
+		if (cli_number(source, "line"))
+			snprintf(place, sizeof(place), "line %lld", (long long)cli_number(source, "line"));
+		else
+			snprintf(place, sizeof(place), "message id %.300s", cli_word(source, "message_id"));
+		text_add_format(event, "First bad event: letter %lld, %s, %.19s, key %s", cli_number(first, "id"), place,
+		                cli_word(first, "first"), *cli_word(first, "key") ? cli_word(first, "key") : "-");
 		putchar('\n');
 		cli_print_wrapped(event->at, 0);
 	}

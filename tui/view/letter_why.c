@@ -21,6 +21,7 @@ static void why_source(struct view *view, const json_t *shown, struct lines *lin
 	lines_rule(lines, "where it came from", "");
 	line_add(lines, "job", member_text(shown, "job"));
 	line_add(lines, "file", member_text(source, "file"));
+	line_add(lines, "subscription", member_text(source, "subscription"));
 	snprintf(number, sizeof(number), "%" PRId64, member_int(source, "line"));
 	line_add(lines, "line", member_int(source, "line") ? number : "");
 	line_add(lines, "message id", member_text(source, "message_id"));
