@@ -22,9 +22,15 @@ static const struct right {
 };
 #define RIGHTS (sizeof(rights) / sizeof(rights[0]))
 
+static const char *dataset_of(const struct job_options *options)
+{
+	return options->change_log_dataset ? options->change_log_dataset : options->replica_dataset;
+}
+
+/* Datasets that messages name are known when they come. */
 bool check_writes_bigquery(const struct job_options *options)
 {
-	return options->warehouse == WAREHOUSE_BIGQUERY;
+	return options->warehouse == WAREHOUSE_BIGQUERY && options->template == TEMPLATE_CDC && dataset_of(options);
 }
 
 void check_bigquery_place(struct check *check)
@@ -43,11 +49,6 @@ void check_bigquery_place(struct check *check)
 		         endpoint->variable);
 	else
 		check_ok(check, &about, "BigQuery at %s", endpoint->authority);
-}
-
-static const char *dataset_of(const struct job_options *options)
-{
-	return options->change_log_dataset ? options->change_log_dataset : options->replica_dataset;
 }
 
 /* False: there is nothing to ask, which an earlier row has said, or no project is known. */

@@ -99,6 +99,14 @@ def test_each_right_that_is_missing_is_named_with_its_grant():
         assert int(bq.resource("log." + name)["expirationTime"]) / 1000 < time.time() + 3700, left
 
 
+def test_a_job_whose_messages_name_the_dataset_is_not_asked_for_one():
+    with emulators.bigquery("log", project=PROJECT) as bq, weir.Home() as home:
+        path = home.write("cdc.json", json.dumps({"name": "cdc", "template": "PubSub_CDC_to_BigQuery", "project": PROJECT, "parameters": {
+            "inputFile": home.write("feed.jsonl", ""), "outputTableNameTemplate": "{t}"}}))
+        _, lines = check(home, bq, path)
+        assert not [line for line in lines if line.get("parameter") == "changeLogDataset"], lines
+
+
 def test_nobody_there_is_said_and_does_not_hang():
     with emulators.bigquery("log", project=PROJECT) as bq, weir.Home() as home:
         begun = time.monotonic()
