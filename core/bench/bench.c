@@ -8,6 +8,7 @@
 
 #define MILLION UINT64_C(1000000)
 #define CONSOLE_ROWS UINT64_C(100000)
+#define WORDS_TO_A_KIB 24  /* bring a message to 1 KiB */
 #define WORDS_OF_A_KIB 104 /* bring a changelog row at BigQuery to 1 KiB */
 
 /* Rows without a function belong to parts of weir that do not exist yet. */
@@ -80,7 +81,15 @@ static const struct bench_row rows[] = {
 		.name = "pubsub_cpu", .unit = "cpu_s_per_million", .baseline = "go_client", .order = LESS_IS_BETTER, .rows = MILLION,
 		.is_pulled = true, .run = bench_pubsub_cpu,
 	},
-	{ .name = "pubsub_bigquery" },
+	{
+		.name = "pubsub_bigquery", .unit = "messages_per_s", .baseline = "go_client", .order = MORE_IS_BETTER,
+		.also = "pubsub_bigquery_cpu", .rows = MILLION, .more_words = WORDS_TO_A_KIB, .is_pulled = true,
+		.run = bench_pubsub_bigquery,
+	},
+	{
+		.name = "pubsub_bigquery_cpu", .unit = "cpu_s_per_million", .baseline = "go_client", .order = LESS_IS_BETTER,
+		.rows = MILLION, .more_words = WORDS_TO_A_KIB, .is_pulled = true, .run = bench_pubsub_bigquery_cpu,
+	},
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 

@@ -28,6 +28,12 @@ struct bench_pubsub {
 	double changelog_rate, changelog_cpu;
 };
 
+/* Messages a second and CPU seconds a million from Pub/Sub into BigQuery, and Google's client that only receives. */
+struct bench_through {
+	bool is_measured;
+	double rate, go_rate, cpu, go_cpu;
+};
+
 /* Rows a second and CPU seconds a million into BigQuery: ours, and managedwriter. */
 struct bench_bigquery {
 	bool is_measured;
@@ -51,6 +57,7 @@ struct bench {
 	struct bench_echo echo;
 	struct bench_pubsub pubsub;
 	struct bench_bigquery bigquery;
+	struct bench_through through;
 };
 
 struct bench_result {
@@ -90,6 +97,8 @@ bool bench_pubsub(struct bench *bench, const struct bench_row *row, struct bench
 bool bench_pubsub_cpu(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 bool bench_bigquery(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 bool bench_bigquery_cpu(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
+bool bench_pubsub_bigquery(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
+bool bench_pubsub_bigquery_cpu(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 bool bench_console_start(struct bench *bench, const struct bench_row *row, struct bench_result *out, struct error *err);
 bool bench_console_rest_cpu(struct bench *bench, const struct bench_row *row, struct bench_result *out,
                             struct error *err);
@@ -163,6 +172,25 @@ void bench_talker_hush(struct bench_talker *talker);
 double bench_talker_end(struct bench_talker *talker, bool is_patient);
 /* A client that says {"messages","wall_s","cpu_s"} at its end: messages a second, CPU seconds a million. */
 bool bench_client_run(const struct bench *bench, char *const *arguments, double *out_rate, double *out_cpu, struct error *err);
+
+/*
+ * Servers of BigQuery (bigquery.c), found by whoever looks for it meanwhile: tables at the Go stand-in, rows counted by ours.
+ */
+struct bench_warehouse {
+	struct bench_talker tables, rows;
+};
+bool bench_warehouse_start(const struct bench *bench, struct bench_warehouse *out, struct error *err);
+bool bench_warehouse_end(const struct bench *bench, struct bench_warehouse *warehouse, bool is_fine, uint64_t *out_rows,
+                         struct error *err);
+
+/*
+ * A server of Pub/Sub with BENCH_MESSAGES messages (pubsub.c): the lines of `feed`, or bodies of its own (NULL).
+ */
+bool bench_pubsub_start(const struct bench *bench, char *feed, struct bench_talker *out, char target[40], struct error *err);
+/* Checks that all were acknowledged, if the work was fine. */
+bool bench_pubsub_end(const struct bench *bench, struct bench_talker *server, bool is_fine, struct error *err);
+/* Google's client receives and acknowledges all of them. */
+bool bench_pubsub_go(const struct bench *bench, double *out_rate, double *out_cpu, struct error *err);
 
 /*
  * A terminal of 100x30 with a program in it (bench_terminal.c).

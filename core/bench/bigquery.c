@@ -204,6 +204,45 @@ static bool with_tables(struct bench *bench, const struct programs *programs, co
 	return is_fine;
 }
 
+bool bench_warehouse_start(const struct bench *bench, struct bench_warehouse *out, struct error *err)
+{
+	char duty[] = "bigquery", project_word[] = "-project", project[] = BENCH_PROJECT, dataset_word[] = "-dataset",
+	     dataset[] = BENCH_LOG_DATASET;
+	struct programs programs = programs_find();
+	char *arguments[] = { programs.emulators, duty, project_word, project, dataset_word, dataset, NULL };
+	json_t *said = NULL;
+	int port = 0;
+	bool is_fine = server_start(bench, arguments, &out->tables, &said, err);
+
+	if (is_fine && !fast_start(bench, &programs, &out->rows, &port, err)) {
+		bench_talker_end(&out->tables, false);
+		is_fine = false;
+	}
+	programs_free(&programs);
+	if (is_fine) {
+		set_host(REST_HOST, (int)json_integer_value(json_object_get(json_object_get(said, "ports"), "rest")));
+		set_host(STORAGE_HOST, port);
+	}
+	json_decref(said);
+	return is_fine;
+}
+
+bool bench_warehouse_end(const struct bench *bench, struct bench_warehouse *warehouse, bool is_fine, uint64_t *out_rows,
+                         struct error *err)
+{
+	struct counted counted = { 0 };
+
+	unsetenv(REST_HOST);
+	unsetenv(STORAGE_HOST);
+	bench_talker_end(&warehouse->tables, false);
+	if (is_fine)
+		is_fine = fast_end(bench, &warehouse->rows, &counted, err);
+	else
+		bench_talker_end(&warehouse->rows, false);
+	*out_rows = counted.rows;
+	return is_fine;
+}
+
 static bool run_job(struct bench *bench, const struct programs *programs, const struct bench_row *row, struct error *err)
 {
 	struct bench_lines lines = { .first = row->rows, .count = BENCH_MESSAGES };

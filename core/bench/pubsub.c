@@ -21,7 +21,7 @@
 #define MESSAGE_DISK_BYTES 3000
 
 /* A server with so many messages; `feed` NULL: bodies of its own. Whoever looks for Pub/Sub meanwhile finds it. */
-static bool server_start(const struct bench *bench, char *feed, struct bench_talker *out, char target[40], struct error *err)
+bool bench_pubsub_start(const struct bench *bench, char *feed, struct bench_talker *out, char target[40], struct error *err)
 {
 	char *program = bench_program("tests/emulators/fast_pubsub"), count[24], per_response[] = PER_RESPONSE;
 	char *arguments[] = { program, count, per_response, feed, NULL };
@@ -45,7 +45,7 @@ static bool server_start(const struct bench *bench, char *feed, struct bench_tal
 }
 
 /* A fast run that has left something unacknowledged is no result. */
-static bool server_end(const struct bench *bench, struct bench_talker *server, bool is_fine, struct error *err)
+bool bench_pubsub_end(const struct bench *bench, struct bench_talker *server, bool is_fine, struct error *err)
 {
 	json_t *said = NULL;
 
@@ -124,22 +124,22 @@ static bool ours_round(const struct bench *bench, const struct job_options *opti
 	struct bench_talker server;
 	char target[40];
 
-	if (!server_start(bench, NULL, &server, target, err))
+	if (!bench_pubsub_start(bench, NULL, &server, target, err))
 		return false;
-	return server_end(bench, &server, ours(bench, options, out_rate, out_cpu, err), err);
+	return bench_pubsub_end(bench, &server, ours(bench, options, out_rate, out_cpu, err), err);
 }
 
-static bool go_round(const struct bench *bench, double *out_rate, double *out_cpu, struct error *err)
+bool bench_pubsub_go(const struct bench *bench, double *out_rate, double *out_cpu, struct error *err)
 {
 	char *emulators = bench_program("emulators"), word[] = "pubsub-bench", target_word[] = "-target", target[40], count_word[] = "-count";
 	char count[24], outstanding_word[] = "-outstanding", outstanding[] = GO_OUTSTANDING;
 	char *arguments[] = { emulators, word, target_word, target, count_word, count, outstanding_word, outstanding, NULL };
 	struct bench_talker server;
-	bool is_fine = server_start(bench, NULL, &server, target, err);
+	bool is_fine = bench_pubsub_start(bench, NULL, &server, target, err);
 
 	snprintf(count, sizeof(count), "%" PRIu64, BENCH_MESSAGES);
 	if (is_fine)
-		is_fine = server_end(bench, &server, bench_client_run(bench, arguments, out_rate, out_cpu, err), err);
+		is_fine = bench_pubsub_end(bench, &server, bench_client_run(bench, arguments, out_rate, out_cpu, err), err);
 	free(emulators);
 	return is_fine;
 }
@@ -153,14 +153,14 @@ static bool changelog(struct bench *bench, struct bench_job *job, struct error *
 	bool is_fine;
 
 	bench_settle();
-	if (!server_start(bench, job->feed, &server, target, err))
+	if (!bench_pubsub_start(bench, job->feed, &server, target, err))
 		return false;
 	job->google = google_open(&(struct google_setup){ .project = "bench" });
 	job->enough = BENCH_MESSAGES;
 	is_fine = bench_job_run(bench, job, &run, err);
 	google_close(job->google);
 	job->google = NULL;
-	if (!server_end(bench, &server, is_fine, err))
+	if (!bench_pubsub_end(bench, &server, is_fine, err))
 		return false;
 	if (run.rows != BENCH_MESSAGES)
 		return fail(err, ERROR_BUG, "bench_failed", "the changelog has %" PRIu64 " rows", run.rows);
@@ -176,7 +176,7 @@ static bool measure(struct bench *bench, struct bench_job *job, struct error *er
 	struct bench_pubsub *all = &bench->pubsub;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		if (!ours_round(bench, job->options, &rates[0][i], &cpus[0][i], err) || !go_round(bench, &rates[1][i], &cpus[1][i], err))
+		if (!ours_round(bench, job->options, &rates[0][i], &cpus[0][i], err) || !bench_pubsub_go(bench, &rates[1][i], &cpus[1][i], err))
 			return false;
 	}
 	all->pull = (struct bench_echo){ true, bench_middle(rates[0], ROUNDS), bench_middle(rates[1], ROUNDS),
