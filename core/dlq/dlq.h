@@ -99,6 +99,10 @@ bool dlq_remembered(struct dlq *dlq, const char *dataset,
 bool dlq_count(struct dlq *dlq, struct span identity, uint64_t offset, uint64_t *out_letters, uint64_t *out_parked,
                struct error *err);
 
+/* Up to which letter all have been published to a topic; 0: none yet. */
+bool dlq_published(struct dlq *dlq, const char *topic, int64_t *out_letter, struct error *err);
+bool dlq_set_published(struct dlq *dlq, const char *topic, int64_t letter, struct error *err);
+
 /* The schema timeline and notes of tables. */
 bool dlq_schema_changed(struct dlq *dlq, const char *table, const struct schema_change *change,
                         const struct message *by, struct error *err);

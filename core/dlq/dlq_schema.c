@@ -268,5 +268,7 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	             " SET identity = ?3, level = ?4 WHERE identity <> ?3 OR level <> ?4",
 	[REMEMBERED] = "SELECT tbl, identity, level FROM remembered WHERE dataset = ?1 ORDER BY tbl",
 	[FORGET] = "DELETE FROM remembered WHERE dataset = ?1 AND tbl = ?2",
+	[PUBLISHED_GET] = "SELECT value FROM meta WHERE name = ?1",
+	[PUBLISHED_SET] = "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2",
 	[INCARNATION] = "SELECT value FROM meta WHERE name = 'incarnation'",
 };

@@ -58,6 +58,13 @@ static bool is_default(const struct option *option, const struct job_options *op
 	return is_same;
 }
 
+/* Of the places where dead letters may also go, a topic. */
+static bool are_letters_available(const struct option *option, const struct job_options *options)
+{
+	return strcmp(option->name, "deadLetters") == 0 && job_options_letter_topic(options) &&
+	       json_object_size(json_object_get(options->parameters, option->name)) == 1;
+}
+
 static bool is_available(const struct job_options *options, struct error *err)
 {
 	OWNED(text) list = text_new(300);
@@ -74,7 +81,7 @@ static bool is_available(const struct job_options *options, struct error *err)
 		const struct option *option = &job_option_table[i];
 
 		if (!option->is_available && json_object_get(options->parameters, option->name) &&
-		    !is_default(option, options))
+		    !is_default(option, options) && !are_letters_available(option, options))
 			list_add(list, option->name, NULL);
 	}
 	if (list->len == 0)

@@ -253,7 +253,8 @@ static bool wake(struct local *local, struct error *err)
 bool run_local(const struct run_setup *setup, struct error *err)
 {
 	struct local local = { .setup = setup, .rest_after_ms = REST_AFTER_MS };
-	bool is_fine = wake(&local, err);
+	struct letters_out *letters_out;
+	bool is_fine = letters_out_start(setup, &letters_out, err) && wake(&local, err);
 
 	while (is_fine && local.rests) {
 		rest(&local);
@@ -266,5 +267,6 @@ bool run_local(const struct run_setup *setup, struct error *err)
 		progress_set_source(setup->progress, NULL);
 		local.source->ops->close(local.source);
 	}
+	letters_out_end(letters_out);
 	return is_fine;
 }

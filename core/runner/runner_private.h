@@ -98,6 +98,15 @@ int64_t letters_wait_until_ms(const struct letters *letters, int64_t until_ms);
 void letters_fill(struct letters *letters, struct batch *batch);
 
 /*
+ * Dead letters to a topic (letters_out.c), for as long as the job runs; NULL where it has none. At its end what came last is
+ * published, if the topic answers.
+ */
+struct letters_out;
+
+bool letters_out_start(const struct run_setup *setup, struct letters_out **out_thread, struct error *err);
+void letters_out_end(struct letters_out *out);
+
+/*
  * The merger's thread. A job without a replica has one that does nothing.
  */
 struct merge_thread;

@@ -1,0 +1,53 @@
+"""Dead letters of a job, published to a topic: exact bytes, the reason beside them, never lost, never holding up the job."""
+import base64
+import json
+
+import emulators
+import weir
+
+
+def job(home, server, feed, **parameters):
+    return home.job(feed, project=server.project, deadLetters={"topic": "refused"}, **parameters)
+
+
+def read(server, subscription="refused-sub"):
+    path, got = "/v1/" + server.subscription(subscription), []
+    while server.counts(subscription)["backlog"]:
+        _, answer = server.rest("POST", path + ":pull", {"maxMessages": 100, "returnImmediately": True})
+        messages = answer.get("receivedMessages", [])
+        got += [(base64.b64decode(m["message"].get("data", "")), m["message"]["attributes"]["weir_code"], m["message"]["attributes"]["weir_letter"]) for m in messages]
+        if messages:
+            server.rest("POST", path + ":acknowledge", {"ackIds": [m["ackId"] for m in messages]})
+    return sorted(got)
+
+
+def lines(count):
+    return "".join("{broken %d\n" % i for i in range(count)) + json.dumps({"data": weir.event({"id": 1}, lsn=1)}) + "\n"
+
+
+def test_letters_are_published_with_their_bytes_and_reason():
+    with emulators.pubsub() as server, weir.Home() as home:
+        server.create("refused", "refused-sub")
+        r = home.run("run", job(home, server, home.write("f", lines(450))), "--until-idle", "--json", env=server.env)
+        assert r.code == 1 and r.last["dead_lettered"] == 450, r
+        got = read(server)
+        assert [body for body, _, _ in got] == sorted(b"{broken %d" % i for i in range(450)), got[:3]
+        assert {code for _, code, _ in got} == {"not_json"} and len({letter for _, _, letter in got}) == 450
+
+
+def test_letters_that_cannot_be_published_wait_and_hold_up_nothing():
+    with emulators.pubsub() as server, weir.Home() as home:
+        home.env.update(server.env)  # the engine that looks start has it too
+        path = job(home, server, home.write("f", lines(3)))
+        r = home.run("run", path, "--until-idle", "--json", env=server.env)
+        assert r.code == 1 and r.last["dead_lettered"] == 3 and r.last["written"] == 1 and r.last["balanced"], r
+        assert len(home.letters("--state", "new")) == 3
+        said = [line for line in home.run("journal", "--json", "--limit", "0").lines if "letters_not_published" in json.dumps(line)]
+        assert len(said) == 1, said
+        # The topic comes: the next run publishes what waited, once.
+        server.create("refused", "refused-sub")
+        for _ in range(2):
+            r = home.run("run", path, "--until-idle", "--json", env=server.env)
+            assert r.code == 1 and r.last["dead_lettered"] == 3, r
+        got = read(server)
+        assert len(got) == 3, got
