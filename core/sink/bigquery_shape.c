@@ -53,14 +53,16 @@ static void field_of_column(struct table_field *field, struct arena *arena, cons
 	};
 }
 
+/* A column of which only NULL was seen has no type yet, and BigQuery never changes one: it comes with its first value. */
 static void record_fields(struct table_field *field, struct arena *arena, const struct table_schema *schema)
 {
 	struct table_field *fields = arena_zalloc(arena, schema->count * sizeof(*fields));
 
-	for (size_t i = 0; i < schema->count; i++)
-		field_of_column(&fields[i], arena, &schema->columns[i], i);
+	for (size_t i = 0; i < schema->count; i++) {
+		if (!schema->columns[i].is_provisional)
+			field_of_column(&fields[field->field_count++], arena, &schema->columns[i], i);
+	}
 	field->fields = fields;
-	field->field_count = schema->count;
 }
 
 static void key_fields(struct table_field *field, struct arena *arena, const struct table_schema *schema)

@@ -194,6 +194,9 @@ func (a *appender) keep(l *link, rows []*decodedRow, offset *wrapperspb.Int64Val
 	if err := l.offsetFits(offset); err != nil { // another connection may have been faster
 		return a.failed(err, true)
 	}
+	if l.stream != nil && l.stream.isFinalized { // while its rows were read; nothing lands behind the count that was told
+		return a.failed(refuse(codes.FailedPrecondition, "Stream has been finalized and cannot be appended.").about(storagepb.StorageError_STREAM_FINALIZED, l.name.whole), true)
+	}
 	now, result := s.clock.now(), &storagepb.AppendRowsResponse_AppendResult{}
 	s.counts.add(l.name.dataset+"."+l.name.table, "rows", int64(len(rows)))
 	switch {
