@@ -151,8 +151,10 @@ bool store_exec(struct store *store, const char *sql, struct error *err)
 /* A file of ours has the tables and columns that its version says. */
 static bool misses_something(struct store *store)
 {
+	const char *words = sqlite3_errmsg(store->db);
+
 	return (sqlite3_errcode(store->db) & 0xff) == SQLITE_ERROR &&
-	       strncmp(sqlite3_errmsg(store->db), "no such ", strlen("no such ")) == 0;
+	       (strncmp(words, "no such ", strlen("no such ")) == 0 || strstr(words, " has no column named "));
 }
 
 sqlite3_stmt *store_prepare(struct store *store, const char *sql, struct error *err)

@@ -343,6 +343,24 @@ static void spoiled_page_is_damaged_when_met(void **state)
 	store_close(store);
 }
 
+/* One bit in the name of a column is enough. */
+static void tables_that_are_not_as_we_made_them_are_damage(void **state)
+{
+	static const char *const needs[] = {
+		"SELECT colour FROM things", "SELECT id FROM thongs", "INSERT INTO things (id, colour) VALUES (1, 2)",
+	};
+	struct place *place = *state;
+	struct store *store = open_fine(place->path, STORE_WRITE, &first_kind);
+
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+		struct error err = { 0 };
+
+		assert_null(store_prepare(store, needs[i], &err));
+		assert_string_equal(err.code, "state_damaged");
+	}
+	store_close(store);
+}
+
 /* A child adds rows and dies with all of them in the log. */
 static void write_and_die(const char *path)
 {
@@ -735,6 +753,7 @@ int main(void)
 		TEST(truncated_file_is_damaged),
 		TEST(spoiled_header_is_refused_or_harmless),
 		TEST(spoiled_page_is_damaged_when_met),
+		TEST(tables_that_are_not_as_we_made_them_are_damage),
 		TEST(kill_with_a_full_log_loses_nothing),
 		TEST(kill_in_a_checkpoint_is_no_damage),
 		TEST(checkpoint_under_way_is_no_damage_and_costs_no_look_at_every_page),
