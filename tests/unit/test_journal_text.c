@@ -39,6 +39,8 @@ static const struct {
 	{ "secret delete prod-key", NULL },
 	{ "secret unlock", NULL },
 	{ "secret seal --passphrase", NULL },
+	{ "seek shop --to 2026-11-30T02:37:30Z", NULL },
+	{ "seek shop --snapshot before", NULL },
 	{ "engine stop", NULL },
 };
 
