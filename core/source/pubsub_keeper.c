@@ -99,6 +99,8 @@ static int64_t due_ms(const struct pubsub *pubsub, int64_t now_ms)
 
 	for (size_t i = 0; i < pubsub->channel_count; i++)
 		due = earlier(due, channel_due_ms(&pubsub->channels[i]));
+	if (pubsub->is_untold)
+		due = earlier(due, pubsub->told_ms + VIEW_MS);
 	return has_worries(pubsub) ? earlier(due, now_ms + LOOK_MS) : due;
 }
 

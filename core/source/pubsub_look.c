@@ -4,8 +4,6 @@
 
 #include <inttypes.h>
 
-#define VIEW_MS 200 /* figures are copied so often at most */
-
 /* "14:07:31Z" */
 static void moment(int64_t utc_us, char out[16])
 {
@@ -163,7 +161,9 @@ void keeper_tell(struct pubsub *pubsub, int64_t now_ms)
 	bool has_news = false;
 	struct error trouble;
 
-	if (now_ms - pubsub->told_ms < VIEW_MS)
+	/* What happened meanwhile is told then, though nothing else may ring. */
+	pubsub->is_untold = now_ms - pubsub->told_ms < VIEW_MS;
+	if (pubsub->is_untold)
 		return;
 	pubsub->told_ms = now_ms;
 	held_look(&pubsub->held, now_ms);

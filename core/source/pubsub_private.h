@@ -34,6 +34,7 @@
 #define IDLE_END_MS 4000       /* --until-idle: nothing has come for so long */
 #define CLOSE_MS 5000          /* last acknowledgements are waited for */
 #define LOST_MORE_MS 2000      /* beyond its lease, until a message that was lost on its way comes again */
+#define VIEW_MS 200            /* figures are copied so often at most */
 #define IDS_SEEN 16384         /* newest message ids, of which a redelivery is told by */
 
 struct pubsub;
@@ -131,6 +132,7 @@ struct pubsub {
 	size_t extending;              /* calls that extend, on their way */
 	struct histogram extend_times;
 	int64_t latency_ms;            /* of calls that extend: the longest of late, falling slowly */
+	bool is_untold;                /* something was done since */
 	int64_t told_ms;               /* when figures and words were last brought up to date */
 	struct arrival *fresh, **fresh_end; /* of this round */
 	size_t fresh_bytes;
