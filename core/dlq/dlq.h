@@ -157,7 +157,7 @@ void dlq_set_outbound(struct dlq *dlq, unsigned targets);
 
 struct outbound_letter {
 	int64_t id;              /* in the order of sending, never used again; 0: no more */
-	int64_t letter, attempts;
+	int64_t letter, retries; /* how often it was tried again */
 	struct message *message; /* in the batch; texts below in its arena */
 	const char *stage, *code, *text, *table, *source;
 };

@@ -16,6 +16,15 @@ void dlq_set_outbound(struct dlq *dlq, unsigned targets)
 /* A letter that has failed again goes into the folder once more, but stands once in the table. */
 bool outbound_add(struct dlq *dlq, int64_t letter, bool is_new, struct error *err)
 {
+	if (!is_new && dlq->outbound & OUTBOUND_FOLDER) {
+		sqlite3_stmt *more = dlq_statement(dlq, RETRIED_MORE, err);
+
+		if (!more)
+			return false;
+		sqlite3_bind_int64(more, 1, letter);
+		if (!dlq_run(dlq, more, err))
+			return false;
+	}
 	for (unsigned target = OUTBOUND_TABLE; target <= OUTBOUND_FOLDER; target <<= 1) {
 		sqlite3_stmt *stmt;
 
@@ -55,7 +64,7 @@ bool dlq_outbound_next(struct dlq *dlq, unsigned target, int64_t after, struct b
 		message_unpack(out->message, into->arena, stmt);
 		out->letter = sqlite3_column_int64(stmt, 0);
 		out->id = sqlite3_column_int64(stmt, 14);
-		out->attempts = sqlite3_column_int64(stmt, 15);
+		out->retries = sqlite3_column_int64(stmt, 15);
 		out->stage = text_of(into->arena, stmt, 16);
 		out->code = text_of(into->arena, stmt, 17);
 		out->text = text_of(into->arena, stmt, 18);
@@ -262,10 +271,10 @@ bool dlq_take_foreign(struct dlq *dlq, const char *folder, const struct batch *b
 	is_fine = folder_origin(dlq, folder, &message->origin, err) && dlq_next_place(dlq, &message->offset, err) &&
 	          dlq_keep(dlq, batch, message, "-", err);
 	dlq->outbound = outbound;
-	if (!is_fine || !(stmt = dlq_statement(dlq, LETTER_RETRIES, err)))
+	if (!is_fine || !(stmt = dlq_statement(dlq, RETRIED_SET, err)))
 		return false;
 	sqlite3_bind_int64(stmt, 1, dlq->newest);
-	sqlite3_bind_int64(stmt, 2, retries + 1);
+	sqlite3_bind_int64(stmt, 2, retries);
 	return dlq_run(dlq, stmt, err) && due_add(dlq, dlq->newest, err);
 }
 

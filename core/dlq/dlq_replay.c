@@ -162,7 +162,7 @@ bool dlq_replay_next(struct dlq *dlq, int64_t run, int64_t after, struct batch *
 		message_unpack(message, into->arena, stmt);
 		message->letter = *out_letter;
 		message->letter_error = arena_string(into->arena, store_text(stmt, 14));
-		message->letter_attempts = sqlite3_column_int64(stmt, 15);
+		message->letter_retries = sqlite3_column_int64(stmt, 15);
 	}
 	sqlite3_reset(stmt);
 	return true;

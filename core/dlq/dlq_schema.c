@@ -96,12 +96,15 @@ static const char version_5[] =
 	"CREATE TABLE files_read (path TEXT PRIMARY KEY) WITHOUT ROWID;"
 	"CREATE TABLE due (letter INTEGER PRIMARY KEY);";
 
-static const char *const migrations[] = { version_1, version_2, version_3, version_4, version_5 };
+/* How often an entry of the folder was tried again; a letter that is met again after a kill was not. */
+static const char version_6[] = "CREATE TABLE retried (letter INTEGER PRIMARY KEY, count INTEGER NOT NULL);";
+
+static const char *const migrations[] = { version_1, version_2, version_3, version_4, version_5, version_6 };
 
 const struct store_kind dlq_kind = {
 	.what = "store of dead letters",
 	.application_id = 0x77646c71, /* "wdlq" */
-	.version = 5,
+	.version = 6,
 	.migrations = migrations,
 };
 
@@ -216,7 +219,8 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[RUN_UNFIT] = "SELECT count(*) FROM letters WHERE grp = ?1 AND state IN (0, 5) AND (?2 >> state) & 1",
 	[RUN_NEXT] = "SELECT l.id, l.origin, l.place, l.line, l.message_id, l.publish, l.ordering_key, l.attrs, l.size,"
 	             " l.sha256, l.is_null, l.is_big, l.first, b.bytes,"
-	             " CASE l.stage WHEN 'folder' THEN l.message ELSE l.code || ': ' || l.message END, l.attempts FROM claims c JOIN letters l ON l.id = c.letter"
+	             " CASE l.stage WHEN 'folder' THEN l.message ELSE l.code || ': ' || l.message END,"
+	             " coalesce((SELECT count FROM retried r WHERE r.letter = l.id), 0) + 1 FROM claims c JOIN letters l ON l.id = c.letter"
 	             " JOIN bodies b ON b.letter = c.letter WHERE c.run = ?1 AND c.letter > ?2 ORDER BY c.letter LIMIT 1",
 	[RUN_OUTCOME] = "UPDATE letters SET state = ?2, attempts = attempts + ?3 WHERE id = ?1",
 	[RUN_FALL_BACK] = "UPDATE letters SET state = (SELECT before FROM claims WHERE letter = ?1)"
@@ -233,7 +237,8 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 
 	[OUTBOUND_ADD] = "INSERT INTO outbound (letter, target, at) VALUES (?1, ?2, ?3)",
 	[OUTBOUND_NEXT] = "SELECT l.id, l.origin, l.place, l.line, l.message_id, l.publish, l.ordering_key, l.attrs, l.size,"
-	                  " l.sha256, l.is_null, l.is_big, l.first, b.bytes, q.id, l.attempts, l.stage, l.code, l.message, l.tbl,"
+	                  " l.sha256, l.is_null, l.is_big, l.first, b.bytes, q.id,"
+	                  " coalesce((SELECT count FROM retried r WHERE r.letter = l.id), 0), l.stage, l.code, l.message, l.tbl,"
 	                  " o.file FROM outbound q JOIN letters l ON l.id = q.letter JOIN bodies b ON b.letter = q.letter"
 	                  " LEFT JOIN origins o ON o.id = l.origin WHERE q.target = ?1 AND q.id > ?2 ORDER BY q.id LIMIT 1",
 	[OUTBOUND_DONE] = "DELETE FROM outbound WHERE target = ?1 AND id <= ?2",
@@ -251,7 +256,8 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	              " WHERE l.state IN (0, 5) AND l.is_big = 0",
 	[LETTER_BODY] = "SELECT l.state, b.bytes FROM letters l JOIN bodies b ON b.letter = l.id WHERE l.id = ?1",
 	[LETTER_RESIZE] = "UPDATE letters SET size = ?2, sha256 = ?3 WHERE id = ?1",
-	[LETTER_RETRIES] = "UPDATE letters SET attempts = ?2 WHERE id = ?1",
+	[RETRIED_SET] = "INSERT OR REPLACE INTO retried (letter, count) VALUES (?1, ?2)",
+	[RETRIED_MORE] = "INSERT INTO retried (letter, count) VALUES (?1, 1) ON CONFLICT DO UPDATE SET count = count + 1",
 	[BODY_CHANGE] = "UPDATE bodies SET bytes = ?2 WHERE letter = ?1",
 	[PLACE_NEXT] = "SELECT coalesce(max(id), 0) + 1 FROM letters",
 

@@ -93,7 +93,7 @@ static bool line_add(struct text *out, struct dlq *dlq, const struct outbound_le
 	member_add(out, "publish_time", letter->message->publish);
 	member_add(out, "ordering_key", letter->message->key);
 	attributes_add(out, letter->message);
-	return text_add_format(out, ",\"retry_count\":%" PRId64 ",\"letter\":\"%s/%" PRId64 "\"}\n", letter->attempts - 1,
+	return text_add_format(out, ",\"retry_count\":%" PRId64 ",\"letter\":\"%s/%" PRId64 "\"}\n", letter->retries,
 	                       dlq_incarnation(dlq), letter->letter);
 }
 
@@ -157,7 +157,7 @@ static bool parcel_fill(struct post *post, struct parcel *parcel, struct error *
 		is_fine = dlq_outbound_next(post->dlq, OUTBOUND_FOLDER, parcel->last, batch, &letter, err);
 		if (!is_fine || !letter.id)
 			break;
-		line_add(letter.attempts - 1 >= post->options->dead_letter_retries ? parcel->severe : parcel->retry, post->dlq,
+		line_add(letter.retries >= post->options->dead_letter_retries ? parcel->severe : parcel->retry, post->dlq,
 		         &letter);
 		parcel->first = parcel->first ? parcel->first : letter.id;
 		parcel->last = letter.id;

@@ -101,7 +101,7 @@ static struct span body_of_retry(struct debezium *d, struct event *e)
 	text_add_span(out, span_make(body.at, body.len - 1));
 	text_add(out, memchr(body.at, ':', body.len) ? ",\"_metadata_error\":" : "\"_metadata_error\":");
 	json_quote(out, span_of(message->letter_error));
-	text_add_format(out, ",\"_metadata_retry_count\":%lld}", (long long)message->letter_attempts);
+	text_add_format(out, ",\"_metadata_retry_count\":%lld}", (long long)message->letter_retries);
 	return out->is_full ? message->body : arena_copy(e->batch->arena, text_span(out));
 }
 

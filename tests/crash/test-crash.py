@@ -204,6 +204,17 @@ def chosen():
     return "\n".join(lines) + "\n"
 
 
+class Posted(Chosen):
+    """Letters go to a table and a folder, and come back out of it until they have been tried too often."""
+    left_out = ("_weir_received", "_weir_position", "_weir_letter", "timestamp", "stacktrace")
+
+    def command(self, home, words, env):
+        for folder, _, names in os.walk(home.file("letters")):
+            for name in names:
+                os.utime(os.path.join(folder, name), (1_600_000_000, 1_600_000_000))
+        return super().command(home, ("run",), env)
+
+
 class Unruled(Scenario):
     """No sourceSchema tells the tables."""
 
@@ -271,6 +282,8 @@ def scenarios():
         Chosen("chosen datasets", chosen(), replicationMode="append"),
         Chosen("chosen datasets upsert", chosen(), replicationMode="upsert", primaryKey=["id"]),
         Chosen("chosen datasets from start", chosen(), commands=(("run",), ("run", "--from-start")), replicationMode="append"),
+        Posted("posted letters", chosen(), commands=(("run",), ("run", "again"), ("run", "again")), replicationMode="append",
+               outputDatasetTemplate="d", outputDeadletterTable="p:dl.errors", deadLetterQueueDirectory="letters", deadLetterRetries=1),
         Parked("parked", weir.feed(other, weir.id_key), commands=(("run",), ("run", "apart"))),
     ]
 
