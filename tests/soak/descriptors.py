@@ -7,6 +7,7 @@ waited for, or ends the run with its reason, and the next run makes good what is
 import os
 import subprocess
 import sys
+import threading
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -28,8 +29,9 @@ def library(name="descriptors"):
     source = os.path.join(weir.ROOT, "tests", "fakes", name + ".c")
     if not os.path.exists(out) or os.path.getmtime(out) < os.path.getmtime(source):
         os.makedirs(os.path.dirname(out), exist_ok=True)
-        subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-Wall", "-o", "%s.%d" % (out, os.getpid()), source], check=True)
-        os.rename("%s.%d" % (out, os.getpid()), out)
+        made = "%s.%d" % (out, threading.get_native_id())
+        subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-Wall", "-o", made, source], check=True)
+        os.rename(made, out)
     return out
 
 
