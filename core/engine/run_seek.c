@@ -38,7 +38,6 @@ static bool read_aim(struct seek *seek, struct error *err)
 {
 	const char *to = call_text_or(seek->call, "to", NULL);
 
-	seek->snapshot = call_text_or(seek->call, "snapshot", NULL);
 	if (!to == !seek->snapshot)
 		return fail(err, ERROR_USAGE, "bad_argument", "'seek' needs --to TIME or --snapshot NAME, one of the two");
 	if (seek->snapshot)
@@ -263,7 +262,8 @@ static bool run_held(struct seek *seek, struct error *err)
 
 bool run_seek(struct call *call, struct error *err)
 {
-	struct seek seek = { .call = call, .is_dry = call_flag(call, "dry_run"), .wants_snapshot = !call_flag(call, "no_snapshot") };
+	struct seek seek = { .call = call, .is_dry = call_flag(call, "dry_run"), .wants_snapshot = !call_flag(call, "no_snapshot"),
+		             .snapshot = call_text_or(call, "snapshot", NULL) };
 	struct job_options *options;
 	const char *name;
 	bool is_fine;
@@ -271,7 +271,7 @@ bool run_seek(struct call *call, struct error *err)
 	if (!call_text(call, "job", &name, err) || !(options = job_load_named(call->engine->home, name, err)))
 		return false;
 	seek.options = options;
-	is_fine = secrets_serve(call->engine, options, &seek.google, err) && read_aim(&seek, err) && read_names(&seek, err) &&
+	is_fine = secrets_serve(call->engine, options, &seek.google, err) && read_names(&seek, err) && read_aim(&seek, err) &&
 	          (seek.is_dry ? run_each(&seek, err) : run_held(&seek, err));
 	pubsub_names_free(&seek.names);
 	google_close(seek.google);
