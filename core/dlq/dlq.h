@@ -62,8 +62,8 @@ bool dlq_unpark_next(struct dlq *dlq, const char *table, int64_t after_id, struc
                      struct error *err);
 bool dlq_unpark_done(struct dlq *dlq, int64_t id, struct error *err);
 /* Forgets what was parked of this origin at or behind `offset`: a run that died before its rows committed parked it, and
- * the source is about to give it again. */
-bool dlq_unpark_forget(struct dlq *dlq, struct span identity, uint64_t offset, struct error *err);
+ * the source is about to give it again. `offsets` (NULL: none) has tables by name whose rows have committed further. */
+bool dlq_unpark_forget(struct dlq *dlq, struct span identity, uint64_t offset, const json_t *offsets, struct error *err);
 /* Parked messages of a table or of all (NULL), and the bytes of their bodies: compared with parkBytes. */
 bool dlq_parked(struct dlq *dlq, const char *table, uint64_t *out_count, uint64_t *out_bytes, struct error *err);
 /* Why the newest of them was parked by the destination: its reason code and sentence, lent until the store's next call. False:

@@ -220,15 +220,21 @@ bool dlq_unpark_done(struct dlq *dlq, int64_t id, struct error *err)
 	return dlq_run(dlq, stmt, err);
 }
 
-bool dlq_unpark_forget(struct dlq *dlq, struct span identity, uint64_t offset, struct error *err)
+bool dlq_unpark_forget(struct dlq *dlq, struct span identity, uint64_t offset, const json_t *offsets, struct error *err)
 {
 	sqlite3_stmt *stmt = dlq_statement(dlq, PARK_FORGET, err);
+	char *further;
+	bool is_fine;
 
 	if (!stmt)
 		return false;
+	further = offsets ? json_dumps(offsets, JSON_COMPACT) : NULL;
 	store_bind_blob(stmt, 1, identity);
 	dlq_bind_count(stmt, 2, offset);
-	return dlq_run(dlq, stmt, err);
+	store_bind_text(stmt, 3, span_of(further ? further : "{}"));
+	is_fine = dlq_run(dlq, stmt, err);
+	free(further);
+	return is_fine;
 }
 
 bool dlq_parked(struct dlq *dlq, const char *table, uint64_t *out_count, uint64_t *out_bytes, struct error *err)

@@ -158,7 +158,8 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	                 " ON CONFLICT DO UPDATE SET count = count + ?2, bytes = bytes + ?3",
 	[PARK_NEXT] = "SELECT " PARKED_COLUMNS "WHERE tbl = ?2 AND id > ?1 ORDER BY id LIMIT 1",
 	[PARK_NEXT_ANY] = "SELECT " PARKED_COLUMNS "WHERE id > ?1 AND tbl NOT IN (SELECT tbl FROM paused) ORDER BY id LIMIT 1",
-	[PARK_FORGET] = "DELETE FROM parked WHERE place >= ?2 AND origin = (SELECT id FROM origins WHERE identity = ?1)",
+	[PARK_FORGET] = "DELETE FROM parked WHERE place >= ?2 AND origin = (SELECT id FROM origins WHERE identity = ?1)"
+	                " AND place >= coalesce((SELECT value FROM json_each(?3) WHERE key = tbl), ?2)",
 	[PARK_DONE] = "DELETE FROM parked WHERE id = ?1",
 	[PARK_WHY] = "SELECT code, message FROM parked WHERE tbl = ?1 AND stage = 'write' ORDER BY id DESC LIMIT 1",
 	[PARK_SUM] = "SELECT coalesce(sum(count), 0), coalesce(sum(bytes), 0) FROM parked_sums WHERE ?1 IS NULL OR tbl = ?1",

@@ -55,7 +55,8 @@ bool table_facts_read(struct job_files *files, struct error *err);
 bool table_is_named(const char *full, const char *typed);
 /* "orders", in what was typed; and "shop.orders", which the caller frees. */
 const char *table_plain_name(const struct job_options *options, const char *typed);
-char *table_full_name(const struct job_options *options, const char *typed);
+/* NULL with err: several datasets have it. */
+char *table_full_name(const struct home *, const struct job_options *options, const char *typed, struct error *err);
 /* `table_unknown`: `who` ("job 'a' has no table") 'typed', and the nearest of the names; false. */
 bool table_unknown(const char *who, const char *typed, const json_t *names, struct error *err);
 /* Has the job a table of that name, with rows, paused or lost? `table_unknown`. */

@@ -160,8 +160,8 @@ static bool act_on_table(struct call *call, const char *table, bool pauses, stru
 		return false;
 	if (!(options = job_load_named(call->engine->home, name, err)))
 		return false;
-	full = table_full_name(options, table);
-	is_fine = is_meant(call, options, table, &is_ahead, err) && keep_paused(call, options->name, full, pauses, err);
+	full = is_meant(call, options, table, &is_ahead, err) ? table_full_name(call->engine->home, options, table, err) : NULL;
+	is_fine = full && keep_paused(call, options->name, full, pauses, err);
 	if (is_fine) {
 		job_open_again(call->engine, options->name);
 		call_line(call, json_pack("{s:s, s:s, s:s, s:s}", "job", options->name, "table", full, "state",

@@ -22,14 +22,6 @@ const char *table_plain_name(const struct job_options *options, const char *type
 	return strncmp(typed, dataset, len) == 0 && typed[len] == '.' ? typed + len + 1 : typed;
 }
 
-char *table_full_name(const struct job_options *options, const char *typed)
-{
-	OWNED(text) name = text_new(4096);
-
-	text_add_format(name, "%s.%s", pipeline_dataset(options), table_plain_name(options, typed));
-	return text_take(name);
-}
-
 /* Compared as they were typed: whole, or without the dataset. */
 static const char *nearest_table(const char *typed, const json_t *names)
 {
@@ -96,6 +88,46 @@ bool files_have_table(const struct job_files *files, const struct job_options *o
 		table_unknown(who->at, typed, names, err);
 	json_decref(names);
 	return is_known;
+}
+
+/* Where messages choose the dataset, it is that of the one table of this name. */
+static bool find_dataset(const struct home *home, const struct job_options *options, const char *typed, struct text *out,
+                         struct error *err)
+{
+	struct job_files files;
+	json_t *names, *name;
+	size_t count = 0, i;
+
+	if (!files_open_as_they_are(&files, home, options, err))
+		return false;
+	names = known_tables(&files, options);
+	json_array_foreach(names, i, name) {
+		const char *full = json_string_value(name);
+
+		if (!table_is_named(full, typed) || strcmp(full, out->at) == 0)
+			continue;
+		if (!count++)
+			text_add(out, full);
+	}
+	json_decref(names);
+	files_close(&files);
+	if (count == 1)
+		return true;
+	return fail(err, ERROR_USAGE, "bad_argument", "job '%s' has several datasets, and %s of '%.200s'; say which, as DATASET.TABLE",
+	            options->name, count ? "more than one has a table" : "none has a table yet", typed);
+}
+
+char *table_full_name(const struct home *home, const struct job_options *options, const char *typed, struct error *err)
+{
+	OWNED(text) name = text_new(4096);
+
+	if (job_has_one_dataset(options))
+		text_add_format(name, "%s.%s", pipeline_dataset(options), table_plain_name(options, typed));
+	else if (strchr(typed, '.'))
+		text_add(name, typed);
+	else if (!find_dataset(home, options, typed, name, err))
+		return NULL;
+	return text_take(name);
 }
 
 bool table_is_known(const struct home *home, const struct job_options *options, const char *typed, struct error *err)

@@ -6,7 +6,8 @@
  * Rows and ledger commit in the warehouse's file, the parked messages lie in the
  * job's own: no transaction spans both. So the ids that came back commit with the
  * rows (source_position.unparked), and then the messages are removed. After a kill
- * between the two they are removed at the next start, before anything else.
+ * between the two they are removed at the next start, before anything else. Of several datasets each commits those of its
+ * own, so after a kill between two of them only the rest comes back once more.
  */
 #include "base/crash.h"
 #include "dlq/dlq.h"

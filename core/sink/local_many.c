@@ -27,6 +27,20 @@ static struct sink_state state_of(struct sink *sink)
 	return state;
 }
 
+/* It has committed since the books did. */
+static bool many_is_ahead(const struct many_file *file)
+{
+	return state_of(file->sink).commits > file->level;
+}
+
+/* Up to where the file has the source: where it is ahead of the books that is further than they say. */
+static uint64_t offset_of(const struct sink_state *file, const struct source_position *books)
+{
+	bool is_same = !books->identity.len || span_equal(file->position.identity, books->identity);
+
+	return is_same && file->position.offset > books->offset ? file->position.offset : books->offset;
+}
+
 /*
  * Opening
  */
@@ -63,6 +77,7 @@ static void tables_room(struct many *m, size_t count)
 	m->tables = memory_grow(m->tables, m->room * sizeof(*m->tables));
 	m->schemas = memory_grow(m->schemas, m->room * sizeof(*m->schemas));
 	m->ledgers = memory_grow(m->ledgers, (m->room + 1) * sizeof(*m->ledgers));
+	m->offsets = memory_grow(m->offsets, m->room * sizeof(*m->offsets));
 }
 
 static bool arrange(struct many *m, struct error *err)
@@ -81,6 +96,27 @@ static bool arrange(struct many *m, struct error *err)
 	m->count = many_arrange(states, m->file_count, order, order_count, m->tables);
 	m->kept_count = order_count < m->count ? order_count : m->count;
 	return true;
+}
+
+/* What a file that is ahead has brought back is back, as its rows and counters are: the rest comes without it. */
+static void gather_unparked(struct many *m)
+{
+	struct span books = state_of(m->books).position.unparked;
+	size_t len = books.len;
+	char *ids;
+
+	for (size_t f = 0; f < m->file_count; f++)
+		len += many_is_ahead(&m->files[f]) ? state_of(m->files[f].sink).position.unparked.len : 0;
+	ids = arena_alloc(m->arena, len + 1);
+	m->unparked = span_make(ids, len);
+	for (size_t f = 0; f < m->file_count; f++) {
+		struct span own = state_of(m->files[f].sink).position.unparked;
+
+		if (own.len && many_is_ahead(&m->files[f]))
+			ids = (char *)memcpy(ids, own.at, own.len) + own.len;
+	}
+	if (books.len)
+		memcpy(ids, books.at, books.len);
 }
 
 static struct sink *many_open(const struct sink_setup *setup, struct error *err)
@@ -104,6 +140,7 @@ static struct sink *many_open(const struct sink_setup *setup, struct error *err)
 		is_fine = file_open(m, datasets[i].name, datasets[i].level, err);
 	if (is_fine && arrange(m, err)) {
 		m->kept_files = m->file_count;
+		gather_unparked(m);
 		return &m->sink;
 	}
 	many_close(&m->sink);
@@ -120,6 +157,7 @@ static void many_state(struct sink *self, struct sink_state *out)
 
 		m->schemas[i] = state.tables[m->tables[i].local];
 		m->ledgers[i] = state.ledgers[m->tables[i].local];
+		m->offsets[i] = offset_of(&state, &books.position);
 	}
 	tables_room(m, m->count + 1);
 	m->ledgers[m->count] = books.ledgers[books.table_count];
@@ -128,6 +166,8 @@ static void many_state(struct sink *self, struct sink_state *out)
 	out->tables = m->schemas;
 	out->ledgers = m->ledgers;
 	out->table_count = m->count;
+	out->offsets = m->offsets;
+	out->position.unparked = m->unparked;
 }
 
 /*
@@ -199,6 +239,20 @@ static bool is_ahead(struct many *m, const struct many_file *file, const struct 
 	       state.position.offset > books.position.offset && message->offset < state.position.offset;
 }
 
+/* Written, a letter or parked: the earlier commit knows. What it parked lies in the store, and what it wrote must not come
+ * there because its table has been paused since. */
+static void leave_out(struct batch *batch, struct message *message)
+{
+	if (message->fate == MESSAGE_HELD)
+		message->fate = MESSAGE_FILTERED;
+	for (uint32_t r = 0; r < message->record_count; r++) {
+		struct record *record = &batch->records[message->first_record + r];
+
+		if (record->verdict == VERDICT_PENDING || record->verdict == VERDICT_PARKED)
+			record->verdict = VERDICT_REPEATED;
+	}
+}
+
 static void messages_leave_out(struct many *m, struct batch *batch)
 {
 	for (size_t i = 0; i < batch->message_count; i++) {
@@ -206,12 +260,28 @@ static void messages_leave_out(struct many *m, struct batch *batch)
 
 		message->is_counted = message->table < m->count &&
 		                      is_ahead(m, &m->files[m->tables[message->table].file], batch, message);
-		for (uint32_t r = 0; message->is_counted && r < message->record_count; r++) {
-			struct record *record = &batch->records[message->first_record + r];
+		if (message->is_counted)
+			leave_out(batch, message);
+	}
+}
 
-			if (record->verdict == VERDICT_PENDING)
-				record->verdict = VERDICT_REPEATED;
-		}
+/* A commit names what has come back with it, and each file what of that is its own. */
+static void back_learn(struct many *m, const struct batch *batch)
+{
+	size_t count = batch->end.unparked.len / sizeof(*m->back_ids);
+
+	if (count > m->back_room) {
+		m->back_ids = memory_grow(m->back_ids, count * sizeof(*m->back_ids));
+		m->back_files = memory_grow(m->back_files, count * sizeof(*m->back_files));
+		m->back_room = count;
+	}
+	m->back_count = count;
+	if (count)
+		memcpy(m->back_ids, batch->end.unparked.at, count * sizeof(*m->back_ids));
+	for (size_t i = 0; i < count; i++) {
+		uint32_t table = batch->messages[i].table;
+
+		m->back_files[i] = table < m->count ? m->tables[table].file : UINT32_MAX;
 	}
 }
 
@@ -283,6 +353,7 @@ static bool many_write(struct sink *self, struct batch *batch, struct error *err
 	if (!tables_learn(m, batch, err))
 		return false;
 	messages_leave_out(m, batch);
+	back_learn(m, batch);
 	for (size_t f = 0; f < m->file_count; f++) {
 		if (!part_write(m, (uint32_t)f, batch, err))
 			return false;
@@ -293,6 +364,37 @@ static bool many_write(struct sink *self, struct batch *batch, struct error *err
 /*
  * Commit
  */
+
+/* Both lists are in the order of the batch. The caller frees the ids. */
+static struct span own_unparked(const struct many *m, uint32_t file, struct span all)
+{
+	int64_t *own = memory_zalloc(all.len + 1);
+	size_t count = 0, at = 0;
+
+	for (size_t i = 0; i < m->back_count && at < all.len; i++) {
+		if (memcmp(all.at + at, &m->back_ids[i], sizeof(*own)) != 0)
+			continue;
+		at += sizeof(*own);
+		if (m->back_files[i] == file)
+			own[count++] = m->back_ids[i];
+	}
+	return span_make((const char *)own, count * sizeof(*own));
+}
+
+/* What comes back, and a part of what was read before, lie behind what a file that is ahead has: it never goes back, or it
+ * would count what follows a second time. */
+static struct source_position own_position(const struct many *m, uint32_t file, const struct source_position *position)
+{
+	struct sink_state state = state_of(m->files[file].sink);
+	struct source_position own = *position;
+
+	if (span_equal(state.position.identity, position->identity) && state.position.offset > position->offset) {
+		own.offset = state.position.offset;
+		own.line = state.position.line;
+	}
+	own.unparked = own_unparked(m, file, position->unparked);
+	return own;
+}
 
 static bool file_commit(struct many *m, uint32_t file, const struct source_position *position, const struct ledger *added,
                         size_t table_count, struct error *err)
@@ -309,8 +411,12 @@ static bool file_commit(struct many *m, uint32_t file, const struct source_posit
 		part[m->tables[i].local] = added[i];
 		has_news = has_news || memcmp(&added[i], &nothing, sizeof(nothing)) != 0;
 	}
-	if (has_news)
-		is_fine = f->sink->ops->commit(f->sink, position, part, count, err);
+	if (has_news) {
+		struct source_position own = own_position(m, file, position);
+
+		is_fine = f->sink->ops->commit(f->sink, &own, part, count, err);
+		free((void *)(uintptr_t)own.unparked.at);
+	}
 	free(part);
 	if (has_news && is_fine) {
 		f->done_batch = m->batch;
@@ -359,6 +465,7 @@ static bool many_commit(struct sink *self, const struct source_position *positio
 		m->files[f].level = state_of(m->files[f].sink).commits;
 	m->kept_count = m->count;
 	m->kept_files = m->file_count;
+	m->unparked = (struct span){ 0 };
 	return true;
 }
 
@@ -385,6 +492,7 @@ static bool many_forget(struct sink *self, struct error *err)
 		m->files[f].level = 0;
 	}
 	m->damage = NULL;
+	m->unparked = (struct span){ 0 };
 	return m->books->ops->forget(m->books, err);
 }
 
@@ -402,6 +510,9 @@ static void many_close(struct sink *self)
 	free(m->tables);
 	free(m->schemas);
 	free(m->ledgers);
+	free(m->offsets);
+	free(m->back_ids);
+	free(m->back_files);
 	arena_free(m->arena);
 	free(m);
 }

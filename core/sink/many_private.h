@@ -31,7 +31,12 @@ struct many {
 	const struct table_schema **schemas;
 	struct ledger *ledgers;    /* count + 1 */
 	const char *damage;
+	uint64_t *offsets;         /* up to where each table's file has the source */
 	uint64_t batch;            /* its number, while it is written */
+	struct span unparked;      /* ids that had come back when the job was opened: of files that were ahead, of the books */
+	int64_t *back_ids;         /* of what comes back with the batch, */
+	uint32_t *back_files;      /* and the file of each */
+	size_t back_count, back_room;
 };
 
 /* many_books.c: which datasets and tables the job has, in the order of their numbers. */

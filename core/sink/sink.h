@@ -66,6 +66,9 @@ struct sink_state {
 	const struct table_schema *const *tables; /* index = table number, the same in every run */
 	const struct ledger *ledgers;            /* table_count + 1 entries, the last for table "-" */
 	size_t table_count;
+	/* Where files commit one by one: the source's offset up to which each table has it all counted, never less than the
+	 * position's. NULL: the position's, all of them. */
+	const uint64_t *offsets;
 };
 
 /* What keeps rows out of a table. */
