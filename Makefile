@@ -232,8 +232,9 @@ soak: test-deps ## every recorded stream (WEIR_DATA=FOLDER) in every way it may 
 	@WEIR_BUILD=build/crash python3 tests/soak/growth.py
 	@WEIR_BUILD=build/crash WEIR_AGAIN=all python3 tests/e2e/run.py test_again.py
 	@WEIR_BUILD=build/crash WEIR_CDC_ROWS=100000 WEIR_CDC_FILES=10000 python3 tests/e2e/run.py test_cdc_rows.py test_cdc_letters.py
-	@$(MAKE) --no-print-directory google
+	@$(MAKE) --no-print-directory programs google
 	@WEIR_SEQUENCES=$${WEIR_SEQUENCES:-1000} python3 tests/e2e/run.py test_google.py
+	@WEIR_KILLS=$${WEIR_KILLS:-200} python3 tests/e2e/run.py test_pubsub_kills.py
 	@WEIR_BUILD=build/crash WEIR_HISTORIES=$${WEIR_HISTORIES:-1000} python3 tests/e2e/run.py test_property.py
 
 accept: programs screen ## record the screens and texts that tests expect anew; look at the diff

@@ -10,12 +10,20 @@
 
 #define WAIT_AGAIN_MS 60000 /* a wait of the same kind that comes back sooner is no news */
 
+/* What was acknowledged does not come again by itself: who wants it has to put the subscription back. */
+static const char *stays_words(const struct job *job)
+{
+	bool has_subscription = job_options_subscriptions(job->options) || job->options->input_topics;
+
+	return job->run.from_start && has_subscription ? "; its subscription stays where it is, 'weir seek' puts it back" : "";
+}
+
 void job_tell_begin(struct job *job)
 {
-	char sentence[80];
+	char sentence[160];
 
-	snprintf(sentence, sizeof(sentence), "job started%s%s", job->run.from_start ? " from the start" : "",
-	         job->run.until_idle ? ", until idle" : "");
+	snprintf(sentence, sizeof(sentence), "job started%s%s%s", job->run.from_start ? " from the start" : "",
+	         job->run.until_idle ? ", until idle" : "", stays_words(job));
 	journal_event(job->engine, job->options->name, NULL, "job_started", sentence);
 }
 

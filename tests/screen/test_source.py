@@ -53,6 +53,9 @@ def test_subscriptions_are_shown_with_what_is_held_and_the_emulators_mark():
                 assert "EMULATOR" in "\n".join(t.picture().lines), t.picture().lines
                 line(t, "source")
                 t.row("orders-sub")
+                for place in ("overview", "journal", "tables", "dlq", "logs", "balance", "schema", "job orders"):
+                    line(t, place)
+                    assert "EMULATOR" in t.picture().lines[0], (place, t.picture().lines[0])
 
 
 def test_what_is_wrong_with_one_is_said_in_words():

@@ -28,8 +28,11 @@ static void clock_add(const struct console *console, const struct totals *totals
 	}
 }
 
-static void marks_add(const struct console *console, struct text *out)
+static void marks_add(struct console *console, const struct view *view, struct text *out)
 {
+	/* What is tried out must not be taken for the real thing, nor the other way round. */
+	if (totals_emulated(console, view->argument))
+		text_add(out, "EMULATOR  ");
 	if (model_reach(console->model).greeting->is_production)
 		text_add(out, "PROD  ");
 	if (console_may_only_look(console))
@@ -76,7 +79,7 @@ static void draw_title(struct console *console, struct area area, const struct t
 	size_t kept = left->len;
 
 	view->ops->title(view, left, &has_verdict);
-	marks_add(console, right);
+	marks_add(console, view, right);
 	clock_add(console, totals, right);
 	int room = area.cols - cells_width(text_span(right)) - 1;
 	struct span title = has_verdict ? text_span(left) : title_fitting(text_span(left), kept, room);

@@ -186,14 +186,12 @@ static void source_title(struct view *view, struct text *out, bool *out_has_verd
 {
 	const json_t *job;
 	size_t i, count = 0, troubles = 0;
-	bool is_emulated = false;
 
 	(void)out_has_verdict;
 	json_array_foreach(ask(view)->lines, i, job) {
 		const json_t *source = json_object_get(job, "source"), *each;
 		size_t j;
 
-		is_emulated = is_emulated || member_bool(source, "emulator");
 		json_array_foreach(json_object_get(source, "subscriptions"), j, each) {
 			count++;
 			troubles += strcmp(member_text(each, "state"), "ok") != 0;
@@ -202,8 +200,6 @@ static void source_title(struct view *view, struct text *out, bool *out_has_verd
 	text_add_format(out, "source  %zu subscription%s", count, count == 1 ? "" : "s");
 	if (troubles)
 		text_add_format(out, ", %zu not read", troubles);
-	if (is_emulated)
-		text_add(out, "  EMULATOR");
 }
 
 static void source_status(struct view *view, struct text *left, struct text *right)

@@ -72,6 +72,35 @@ void totals_ask(struct console *console, struct totals *out)
 		job_take(out, job);
 }
 
+static bool is_emulated(const json_t *job)
+{
+	return member_bool(json_object_get(job, "source"), "emulator") || member_bool(json_object_get(job, "sink"), "emulator");
+}
+
+/* "shop", "shop.orders" and "shop orders" are places of the job shop. */
+static bool is_place_of(const json_t *job, const char *argument)
+{
+	const char *name = member_text(job, "job");
+	size_t len = strlen(name);
+
+	return len && strncmp(argument, name, len) == 0 && (!argument[len] || argument[len] == '.' || argument[len] == ' ');
+}
+
+bool totals_emulated(struct console *console, const char *argument)
+{
+	const struct answer *answer = model_ask(console_model(console), LANE_LOOK, "status", NULL, "jobs journal");
+	const json_t *job;
+	bool any = false;
+	size_t i;
+
+	json_array_foreach(answer->lines, i, job) {
+		if (is_place_of(job, argument))
+			return is_emulated(job);
+		any = any || is_emulated(job);
+	}
+	return any;
+}
+
 enum role totals_role(const struct totals *totals)
 {
 	if (totals->is_blind || totals->needs_you || totals->unbalanced)

@@ -21,6 +21,8 @@ struct totals {
 
 /* Asks the model for what it needs. Texts live as long as the model's answers. */
 void totals_ask(struct console *console, struct totals *out);
+/* Does the job that a place's argument names lead to an emulator? Of a place that names none: does any? */
+bool totals_emulated(struct console *console, const char *argument);
 /* "RED: 1 table needs you", or in short "RED 1". */
 void totals_verdict(const struct totals *totals, bool is_long, struct text *out);
 enum role totals_role(const struct totals *totals);
