@@ -31,6 +31,7 @@ static void bind_message(sqlite3_stmt *stmt, const struct message *m, const stru
 	sqlite3_bind_int(stmt, 17, m->big != NULL);
 	sqlite3_bind_int64(stmt, 18, m->received_us);
 	store_bind_blob(stmt, 19, m->body);
+	store_bind_blob(stmt, 20, m->kept);
 }
 
 static void bind_place(sqlite3_stmt *stmt, int64_t origin, const struct message *m, const char *table,
@@ -189,6 +190,12 @@ void message_unpack(struct message *m, struct arena *arena, sqlite3_stmt *row)
 	m->body = arena_text(arena, store_blob(row, 13));
 }
 
+static void parked_unpack(struct message *m, struct arena *arena, sqlite3_stmt *row)
+{
+	message_unpack(m, arena, row);
+	m->kept = arena_text(arena, store_blob(row, 14));
+}
+
 bool dlq_unpark_next(struct dlq *dlq, const char *table, int64_t after_id, struct batch *into, int64_t *out_id,
                      struct error *err)
 {
@@ -205,7 +212,7 @@ bool dlq_unpark_next(struct dlq *dlq, const char *table, int64_t after_id, struc
 		return false;
 	*out_id = has_row ? sqlite3_column_int64(stmt, 0) : 0;
 	if (has_row)
-		message_unpack(batch_add_message(into), into->arena, stmt);
+		parked_unpack(batch_add_message(into), into->arena, stmt);
 	sqlite3_reset(stmt);
 	return true;
 }

@@ -99,12 +99,15 @@ static const char version_5[] =
 /* How often an entry of the folder was tried again; a letter that is met again after a kill was not. */
 static const char version_6[] = "CREATE TABLE retried (letter INTEGER PRIMARY KEY, count INTEGER NOT NULL);";
 
-static const char *const migrations[] = { version_1, version_2, version_3, version_4, version_5, version_6 };
+/* Records of a parked message that the transform makes only once (record/kept.h). */
+static const char version_7[] = "ALTER TABLE parked ADD COLUMN kept BLOB;";
+
+static const char *const migrations[] = { version_1, version_2, version_3, version_4, version_5, version_6, version_7 };
 
 const struct store_kind dlq_kind = {
 	.what = "store of dead letters",
 	.application_id = 0x77646c71, /* "wdlq" */
-	.version = 6,
+	.version = 7,
 	.migrations = migrations,
 };
 
@@ -118,8 +121,8 @@ const struct store_kind dlq_kind = {
 #define IS_TABLE(column, typed) "(" column " = " typed " OR substr(" column ", -length(" typed ") - 1) = '.' || " typed ")"
 
 #define PARKED_COLUMNS                                                                                               \
-	"id, origin, place, line, message_id, publish, ordering_key, attrs, size, sha256, is_null, is_big, received, body" \
-	" FROM parked "
+	"id, origin, place, line, message_id, publish, ordering_key, attrs, size, sha256, is_null, is_big, received, body," \
+	" kept FROM parked "
 
 const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[ORIGIN_ADD] = "INSERT INTO origins (identity, kind, file) VALUES (?1, ?2, ?3)"
@@ -151,8 +154,9 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	                 " WHERE id = ?1",
 
 	[PARK_ADD] = "INSERT INTO parked (origin, place, line, tbl, stage, code, message, col, path, message_id, publish,"
-	             " ordering_key, attrs, size, sha256, is_null, is_big, received, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6,"
-	             " ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19) ON CONFLICT (origin, place) DO NOTHING",
+	             " ordering_key, attrs, size, sha256, is_null, is_big, received, body, kept) VALUES (?1, ?2, ?3, ?4, ?5, ?6,"
+	             " ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20) ON CONFLICT (origin, place) DO"
+	             " NOTHING",
 	[PARK_LINE] = "SELECT line FROM parked WHERE origin = ?1 AND place = ?2",
 	[PARK_SUM_ADD] = "INSERT INTO parked_sums VALUES (?1, ?2, ?3)"
 	                 " ON CONFLICT DO UPDATE SET count = count + ?2, bytes = bytes + ?3",

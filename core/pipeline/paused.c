@@ -57,7 +57,8 @@ const struct refusal *pipeline_why_parked(const struct batch *batch, const struc
 {
 	if (message->fate == MESSAGE_HELD)
 		return &is_paused;
-	return message->fate == MESSAGE_OPEN ? pipeline_first_refusal(batch, message, VERDICT_PARKED) : NULL;
+	/* A schema change is no row, but what it does to rows is: the destination may have parked that. */
+	return message->fate == MESSAGE_REFUSED ? NULL : pipeline_first_refusal(batch, message, VERDICT_PARKED);
 }
 
 /* Whole or not at all: the half that is written would have to be told apart when the message comes back. What the

@@ -9,6 +9,7 @@
 #include "pipeline/measure_private.h"
 #include "pipeline/pipeline_private.h"
 #include "pipeline/witness.h"
+#include "record/kept.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -221,6 +222,7 @@ static bool store_parked(struct pipeline *p, struct batch *batch, size_t count, 
 
 		if (!why)
 			continue;
+		message->kept = kept_pack(batch, message);
 		is_fine = dlq_park(p->dlq, message, pipeline_table_name(p, message->table), why, &is_twin, err);
 		if (is_fine && is_twin)
 			count_as_repeat(batch, message);

@@ -12,11 +12,14 @@
 #include "base/crash.h"
 #include "dlq/dlq.h"
 #include "pipeline/pipeline_private.h"
+#include "record/kept.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define UNPARK_MESSAGES 500
+#define UNPARK_RECORDS_SPARE 500        /* beyond two a message; half of what the transform expects of a batch */
+#define UNPARK_KEPT_BYTES (UINT64_C(1) << 14) /* of one message; one with more begins a batch */
 #define UNPARK_PLACE ((uint64_t)1 << 62) /* above every offset */
 
 struct unpark {
@@ -40,14 +43,51 @@ static void leave_parked(struct batch *batch, const struct message *message)
 	batch->message_count--;
 }
 
+/* A message with very many kept records would not fit behind others. */
+static bool leaves_no_room(const struct batch *batch, const struct message *message)
+{
+	return message->kept.len > UNPARK_KEPT_BYTES && batch->message_count > 1;
+}
+
+static bool is_fillable(const struct batch *batch)
+{
+	/* What stays parked leaves its bytes in the arena: it counts too. */
+	return batch->message_count < UNPARK_MESSAGES && !batch_is_full(batch) && arena_used(batch->arena) < BATCH_BYTES_MAX &&
+	       batch->record_count < 2 * batch->message_count + UNPARK_RECORDS_SPARE;
+}
+
+/* Records that were kept wait for their tables as others do. */
+static void hold_kept(const struct pipeline *p, struct batch *batch, const struct message *message)
+{
+	for (uint32_t i = 0; p->troubled_count && i < message->record_count; i++) {
+		struct record *record = &batch->records[message->first_record + i];
+		const struct refusal *why = p->sink->ops->holds(p->sink, record->table);
+
+		if (!why)
+			continue;
+		record->verdict = VERDICT_PARKED;
+		record->refusal = why;
+	}
+}
+
+static bool make_again(struct pipeline *p, struct batch *batch, struct message *message, struct error *err)
+{
+	if (!kept_unpack(batch, message))
+		return fail(err, ERROR_BUG, "state_damaged", "records that were kept with a parked message are damaged");
+	if (message->fate == MESSAGE_OPEN)
+		p->transform->ops->apply(p->transform, batch, message);
+	pipeline_learn_tables(p, batch);
+	pipeline_hold(p, batch, message);
+	hold_kept(p, batch, message);
+	return true;
+}
+
 static bool fill(struct pipeline *p, struct unpark *unpark, struct error *err)
 {
 	struct batch *batch = unpark->batch;
 
 	batch_reset(batch);
-	/* What stays parked leaves its bytes in the arena: it counts too. */
-	while (batch->message_count < UNPARK_MESSAGES && !batch_is_full(batch) &&
-	       arena_used(batch->arena) < BATCH_BYTES_MAX) {
+	while (is_fillable(batch)) {
 		struct message *message = &batch->messages[batch->message_count];
 		int64_t id;
 
@@ -56,10 +96,13 @@ static bool fill(struct pipeline *p, struct unpark *unpark, struct error *err)
 		unpark->has_more = id != 0;
 		if (!id)
 			break;
+		if (leaves_no_room(batch, message)) {
+			batch->message_count--;
+			break;
+		}
 		unpark->after_id = id;
-		p->transform->ops->apply(p->transform, batch, message);
-		pipeline_learn_tables(p, batch);
-		pipeline_hold(p, batch, message);
+		if (!make_again(p, batch, message, err))
+			return false;
 		if (is_parked_again(batch, message))
 			leave_parked(batch, message);
 		else

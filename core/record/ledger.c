@@ -79,6 +79,15 @@ static void count_open(struct ledger *ledger, const struct batch *batch, const s
 		ledger->repeated++;
 }
 
+/* Its records are what a schema change does to rows: they may wait for their table, and the message with them. */
+static void count_filtered(struct ledger *ledger, const struct batch *batch, const struct message *message)
+{
+	if (message->record_count && verdicts_of(batch, message).of[VERDICT_PARKED])
+		ledger->parked++;
+	else
+		ledger->filtered++;
+}
+
 bool ledger_count(struct ledger *tables, size_t count, const struct batch *batch)
 {
 	for (size_t i = 0; i < batch->message_count; i++) {
@@ -93,9 +102,10 @@ bool ledger_count(struct ledger *tables, size_t count, const struct batch *batch
 		if (message->is_counted)
 			continue;
 		ledger->received++;
-		ledger->filtered += message->fate == MESSAGE_FILTERED;
 		ledger->dead_lettered += message->fate == MESSAGE_REFUSED;
 		ledger->parked += message->fate == MESSAGE_HELD;
+		if (message->fate == MESSAGE_FILTERED)
+			count_filtered(ledger, batch, message);
 		if (message->fate == MESSAGE_OPEN)
 			count_open(ledger, batch, message);
 	}

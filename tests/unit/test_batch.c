@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "record/batch.h"
+#include "record/kept.h"
 
 #include <cmocka.h>
 
@@ -44,13 +45,14 @@ static void each_message_counts_once(void **state)
 	add(batch, 2, VERDICT_REPEATED, VERDICT_REPEATED);
 	add(batch, 2, VERDICT_REPEATED, VERDICT_WRITTEN); /* not wholly a repeat */
 	add(batch, 1, VERDICT_PENDING, VERDICT_PENDING)->fate = MESSAGE_FILTERED; /* a DROP's record */
+	add(batch, 2, VERDICT_PARKED, VERDICT_PARKED)->fate = MESSAGE_FILTERED;   /* one that waits for its table */
 	batch_add_message(batch)->fate = MESSAGE_REFUSED;
 	assert_true(ledger_count(tables, 1, batch));
 
-	assert_int_equal(tables[0].received, 6);
+	assert_int_equal(tables[0].received, 7);
 	assert_int_equal(tables[0].written, 3);
 	assert_int_equal(tables[0].dead_lettered, 1);
-	assert_int_equal(tables[0].parked, 1);
+	assert_int_equal(tables[0].parked, 2);
 	assert_int_equal(tables[0].filtered, 1);
 	assert_int_equal(tables[0].repeated, 1);
 	assert_int_equal(tables[0].rows, 4);
@@ -58,11 +60,85 @@ static void each_message_counts_once(void **state)
 	assert_int_equal(tables[1].dead_lettered, 1);
 	assert_true(ledger_balances(&tables[0], 0));
 	ledger_add(&tables[0], &tables[1]);
-	assert_int_equal(tables[0].received, 7);
+	assert_int_equal(tables[0].received, 8);
 	assert_true(ledger_balances(&tables[0], 0));
 	tables[0].received++;
 	assert_false(ledger_balances(&tables[0], 0));
 	assert_true(ledger_balances(&tables[0], 1));
+}
+
+static void schema_record(struct batch *batch, struct message *message, uint32_t table, enum operation operation, struct span json)
+{
+	struct record *record = batch_add_record(batch, message);
+
+	record->table = table;
+	record->operation = operation;
+	record->timestamp_ms = -17 - (int64_t)table;
+	record->full_record = json;
+	record->proto = SPAN("\x01proto");
+	memset(record->position, (int)table, sizeof(record->position));
+}
+
+static void check_kept(const struct record *record, uint32_t table, enum operation operation, struct span json)
+{
+	unsigned char position[POSITION_BYTES];
+
+	memset(position, (int)table, sizeof(position));
+	assert_int_equal(record->table, table);
+	assert_int_equal(record->operation, operation);
+	assert_int_equal(record->timestamp_ms, -17 - (int64_t)table);
+	assert_true(span_equal(record->full_record, json));
+	assert_true(span_equal(record->proto, SPAN("\x01proto")));
+	assert_memory_equal(record->position, position, sizeof(position));
+}
+
+static struct message *come_back(struct batch *batch, struct span kept)
+{
+	struct message *message = batch_add_message(batch);
+
+	message->kept = kept;
+	return message;
+}
+
+static void records_that_are_made_once_come_back_with_their_message(void **state)
+{
+	struct batch *batch = *state;
+	struct message *filtered = batch_add_message(batch), *open, *back;
+	struct span kept;
+
+	filtered->fate = MESSAGE_FILTERED;
+	schema_record(batch, filtered, 3, OP_RENAME, SPAN("{\"from\":\"a\"}"));
+	schema_record(batch, filtered, 4, OP_DROP, SPAN(""));
+	kept = kept_pack(batch, filtered);
+	open = batch_add_message(batch);
+	schema_record(batch, open, 5, OP_ALTER, SPAN("{}"));
+	batch_add_record(batch, open)->operation = OP_INSERT; /* the transform makes it again */
+
+	back = come_back(batch, kept);
+	assert_true(kept_unpack(batch, back));
+	assert_int_equal(back->fate, MESSAGE_FILTERED);
+	assert_int_equal(back->record_count, 2);
+	check_kept(&batch->records[back->first_record], 3, OP_RENAME, SPAN("{\"from\":\"a\"}"));
+	check_kept(&batch->records[back->first_record + 1], 4, OP_DROP, SPAN(""));
+	back = come_back(batch, kept_pack(batch, open));
+	assert_true(kept_unpack(batch, back));
+	assert_int_equal(back->fate, MESSAGE_OPEN);
+	assert_int_equal(back->record_count, 1);
+	check_kept(&batch->records[back->first_record], 5, OP_ALTER, SPAN("{}"));
+}
+
+static void kept_records_that_are_cut_are_damaged(void **state)
+{
+	struct batch *batch = *state;
+	struct message *message = batch_add_message(batch), *row = add(batch, 1, VERDICT_PARKED, VERDICT_PARKED);
+	struct span kept;
+
+	assert_int_equal(kept_pack(batch, row).len, 0);
+	message->fate = MESSAGE_FILTERED;
+	schema_record(batch, message, 1, OP_ALTER, SPAN("{\"move\":{}}"));
+	kept = kept_pack(batch, message);
+	for (size_t len = 2; len < kept.len; len++)
+		assert_false(kept_unpack(batch, come_back(batch, span_make(kept.at, len))));
 }
 
 static void nothing_is_counted_while_a_verdict_is_open(void **state)
@@ -192,6 +268,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_message_counts_once, make, drop),
+		cmocka_unit_test_setup_teardown(records_that_are_made_once_come_back_with_their_message, make, drop),
+		cmocka_unit_test_setup_teardown(kept_records_that_are_cut_are_damaged, make, drop),
 		cmocka_unit_test_setup_teardown(nothing_is_counted_while_a_verdict_is_open, make, drop),
 		cmocka_unit_test_setup_teardown(a_batch_is_full_at_5000_messages, make, drop),
 		cmocka_unit_test_setup_teardown(a_batch_is_full_at_8_mib_but_never_empty, make, drop),
