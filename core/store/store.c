@@ -27,6 +27,7 @@ static const struct result_meaning {
 	{ SQLITE_FULL, ERROR_TRANSIENT, "disk_full" },
 	{ SQLITE_BUSY, ERROR_TRANSIENT, "database_locked" },
 	{ SQLITE_LOCKED, ERROR_TRANSIENT, "database_locked" },
+	{ SQLITE_PROTOCOL, ERROR_TRANSIENT, "database_locked" }, /* a hundred tries to begin reading, ten seconds */
 	{ SQLITE_CORRUPT, ERROR_BUG, "state_damaged" },
 	{ SQLITE_NOTADB, ERROR_BUG, "state_damaged" },
 	{ SQLITE_READONLY, ERROR_ACCESS, "no_permission" },

@@ -14,7 +14,7 @@ bool store_number(struct store *store, const char *sql, int64_t *out_number, str
 bool store_damaged(const struct store *store, struct error *err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* After the library's settings, before its first connection: our own forms of two calls of the system (store_system.c). */
+/* After the library's settings, before its first connection: our own forms of three calls of the system (store_system.c). */
 void store_system_prepare(void);
 
 /* After the library's settings, before its first connection: in test builds puts the faulty disk of WEIR_DISK below it. */

@@ -1,15 +1,21 @@
 /*
- * Two calls of the system that SQLite makes at each opening and reading, and that a
- * file system with a log answers only when its log lets it: while twenty jobs write as
- * fast as they can each of them takes up to half a second, and who asks how things stand
- * makes eighty.
+ * Calls of the system that SQLite makes, in our own form. Two it makes at each opening
+ * and reading, and a file system with a log answers them only when its log lets it:
+ * while twenty jobs write as fast as they can each of them takes up to half a second,
+ * and who asks how things stand makes eighty. The third lets go of locks.
  */
 #include "store/store_private.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define UNLOCK_TRIES 1000
+#define UNLOCK_AGAIN_MS 2
 
 /* The owner of a log follows the file's when root opens it. Giving it to whom it has is a write all the same. */
 static int change_owner(int fd, uid_t owner, gid_t group)
@@ -30,6 +36,27 @@ static int open_unnoted(const char *path, int flags, int mode)
 	return fd < 0 && errno == EPERM ? open(path, flags, mode) : fd;
 }
 
+/* To let go of one byte may take memory that the system does not have just then (ENOLCK). SQLite takes no for an answer and
+ * believes from then on that the lock is held: nobody in this process gets it until every connection to the file is closed. */
+static int lock_or_unlock(int fd, int what, ...)
+{
+	va_list args;
+	void *arg;
+	int result;
+
+	va_start(args, what);
+	arg = va_arg(args, void *);
+	va_end(args);
+	result = fcntl(fd, what, arg);
+	for (int i = 0; result < 0 && what == F_SETLK && (errno == ENOLCK || errno == EINTR) && i < UNLOCK_TRIES; i++) {
+		if (((const struct flock *)arg)->l_type != F_UNLCK)
+			break;
+		clock_sleep_ms(UNLOCK_AGAIN_MS);
+		result = fcntl(fd, what, arg);
+	}
+	return result;
+}
+
 void store_system_prepare(void)
 {
 	sqlite3_vfs *vfs = sqlite3_initialize() == SQLITE_OK ? sqlite3_vfs_find("unix") : NULL;
@@ -38,4 +65,5 @@ void store_system_prepare(void)
 		return; /* slower, but right */
 	vfs->xSetSystemCall(vfs, "fchown", (sqlite3_syscall_ptr)change_owner);
 	vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)open_unnoted);
+	vfs->xSetSystemCall(vfs, "fcntl", (sqlite3_syscall_ptr)lock_or_unlock);
 }

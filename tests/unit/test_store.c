@@ -6,12 +6,15 @@
 #include "base/file.h"
 #include "store/store.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -625,6 +628,48 @@ static void held_lock_is_transient(void **state)
 	store_close(holder);
 }
 
+/* How many of the next calls that let go of a lock have no memory for it; in the place of the C library's. */
+static atomic_int unlocks_that_fail;
+
+int fcntl(int fd, int what, ...)
+{
+	va_list args;
+	void *arg;
+
+	va_start(args, what);
+	arg = va_arg(args, void *);
+	va_end(args);
+	if (what == F_SETLK && ((const struct flock *)arg)->l_type == F_UNLCK && atomic_load(&unlocks_that_fail) > 0) {
+		atomic_fetch_sub(&unlocks_that_fail, 1);
+		errno = ENOLCK;
+		return -1;
+	}
+	return (int)syscall(SYS_fcntl, fd, what, arg);
+}
+
+static void lock_that_could_not_be_let_go_of_is_let_go_of_later(void **state)
+{
+	struct place *place = *state;
+	struct error err = { 0 };
+	struct store *first = open_fine(place->path, STORE_WRITE, &first_kind);
+	struct store *second = open_fine(place->path, STORE_WRITE, &first_kind);
+
+	sqlite3_busy_timeout(second->db, 1);
+	for (int fails = 1; fails <= 4; fails++) {
+		assert_true(store_begin(first, &err));
+		assert_true(store_exec(first, "INSERT INTO things (name) VALUES ('a')", &err));
+		atomic_store(&unlocks_that_fail, fails);
+		assert_true(store_commit(first, &err));
+		assert_int_equal(atomic_load(&unlocks_that_fail), 0);
+		assert_true(store_begin(second, &err));
+		assert_true(store_exec(second, "INSERT INTO things (name) VALUES ('b')", &err));
+		assert_true(store_commit(second, &err));
+	}
+	assert_int_equal(number_of(first, "SELECT count(*) FROM things"), 8);
+	store_close(second);
+	store_close(first);
+}
+
 static void full_disk_is_transient(void **state)
 {
 	struct place *place = *state;
@@ -765,6 +810,7 @@ int main(void)
 		TEST(text_of_strangers_comes_back),
 		TEST(reader_gets_its_rows_while_tables_are_made),
 		TEST(held_lock_is_transient),
+		TEST(lock_that_could_not_be_let_go_of_is_let_go_of_later),
 		TEST(full_disk_is_transient),
 		TEST(read_only_folder_is_no_permission),
 		TEST(new_file_in_a_read_only_folder_is_no_permission),
