@@ -86,7 +86,10 @@ static enum gate gate_of(struct append *append, struct request *request)
 		return GATE_WAITS;
 	if (view.state == TABLE_ASKING && !view.error.code[0])
 		fail(&view.error, ERROR_TRANSIENT, "google_timeout", "%s takes its time", *view.what ? view.what : "asking for the table");
-	bigquery_trouble(table, view.state == TABLE_NEEDS_YOU, true, &view.error);
+	if (bigquery_is_everybodys(append->sink, table, &view) && !append->is_fine)
+		append->whole = view.error;
+	else
+		bigquery_trouble(table, view.state == TABLE_NEEDS_YOU, true, &view.error);
 	return GATE_CLOSED;
 }
 

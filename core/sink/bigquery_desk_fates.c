@@ -104,6 +104,7 @@ static void answer_failed(struct table_desk *desk, struct desk_table *table, con
 	status_read_json(answer->body, &status);
 	fate = bigquery_judge(step_calls[table->step], answer->status, &status);
 	say(&said, table, &fate, &status, error->retry_after_ms);
+	table->view.is_everybodys = strcmp(said.code, "auth_failed") == 0;
 	if (fate.fate == FATE_LOOK && table->step == STEP_GET)
 		is_gone(desk, table);
 	else if (fate.fate == FATE_LOOK)
@@ -117,6 +118,7 @@ static void answer_failed(struct table_desk *desk, struct desk_table *table, con
 /* Without an answer it is the network's or the credentials' trouble, and the error says so already. */
 void desk_failed(struct table_desk *desk, struct desk_table *table, const struct rest_answer *answer, const struct error *error)
 {
+	table->view.is_everybodys = true;
 	if (answer && answer->status)
 		answer_failed(desk, table, answer, error);
 	else if (error->kind == ERROR_TRANSIENT || error->kind == ERROR_UNREACHABLE)

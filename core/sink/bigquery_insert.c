@@ -56,7 +56,10 @@ static bool is_ready(struct insert *insert, struct insert_request *request, int6
 	if (view.state == TABLE_READY && request->not_before_ms <= now_ms && insert->calls < INSERT_CALLS_MAX &&
 	    limiter_take(&insert->limiter, QUOTA_INSERT_ALL, now_ms, &next_ms))
 		return true;
-	if (view.state == TABLE_WAITING || view.state == TABLE_NEEDS_YOU) {
+	if ((view.state == TABLE_WAITING || view.state == TABLE_NEEDS_YOU) &&
+	    bigquery_is_everybodys(insert->sink, request->part->table, &view)) {
+		insert->whole = view.error;
+	} else if (view.state == TABLE_WAITING || view.state == TABLE_NEEDS_YOU) {
 		insert_trouble(insert, request, view.state == TABLE_NEEDS_YOU, true, &view.error);
 	} else if (view.state == TABLE_ASKING && now_ms - insert->begun_ms > SHORT_TROUBLE_MS) {
 		fail(&late, ERROR_TRANSIENT, "table_waits", "table '%s': %s takes its time", request->part->table->path, view.what);

@@ -113,6 +113,8 @@ void bigquery_table_fine(struct bigquery_table *table);
 void bigquery_park(struct bigquery *sink, struct batch *batch);
 /* Has any other table had rows taken lately? Then what fails is one table's trouble. */
 bool bigquery_others_are_fine(const struct bigquery *sink, const struct bigquery_table *but);
+/* Is what the desk says of this table the network's or the credentials' trouble? Then the job waits, and nothing is parked. */
+bool bigquery_is_everybodys(const struct bigquery *sink, const struct bigquery_table *table, const struct table_view *view);
 
 /* sink_ops. */
 int64_t bigquery_tend(struct sink *self, bool *out_freed);

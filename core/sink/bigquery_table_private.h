@@ -166,6 +166,7 @@ struct table_view {
 	uint64_t incarnation;    /* another one: the table was dropped and made anew */
 	int64_t changed_ms;      /* when we made it or gave it columns (clock_mono_ms); 0: never. What the write path does not
 	                            know in the minutes behind that will pass */
+	bool is_everybodys;      /* the error: nobody answered, or no token is taken; no fault of this table unless others do well */
 	char location[64];       /* "EU", "us-central1"; "" not known */
 	char what[64];           /* the call that is under way or waits: "making the table"; "" none */
 };

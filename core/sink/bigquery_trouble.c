@@ -72,6 +72,11 @@ bool bigquery_others_are_fine(const struct bigquery *sink, const struct bigquery
 	return false;
 }
 
+bool bigquery_is_everybodys(const struct bigquery *sink, const struct bigquery_table *table, const struct table_view *view)
+{
+	return view->is_everybodys && view->error.kind && !bigquery_others_are_fine(sink, table);
+}
+
 /*
  * Parking
  */

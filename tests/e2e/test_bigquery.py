@@ -5,6 +5,8 @@ import os
 import random
 import re
 import signal
+import socket
+import subprocess
 import time
 
 import emulators
@@ -181,8 +183,8 @@ def test_short_troubles_cost_nothing_but_a_moment():
 class Followed:
     """A job that follows its feed in an engine of its own."""
 
-    def __init__(self, home, bq, feed, **more):
-        home.env.update(bq.env)
+    def __init__(self, home, bq, feed, env=None, **more):
+        home.env.update(env or bq.env)
         self.home, self.feed = home, home.write("f.jsonl", feed)
         self.process = home.start("run", bigquery_job(home, self.feed, **more), "--json")
 
@@ -241,6 +243,32 @@ def test_a_missing_dataset_keeps_all_and_goes_on_when_it_is_made():
         until(lambda: count(bq, "a") == count(bq, "b") == 100, 10)
         assert ids(bq, "a") == list(range(100)) and not home.letters()
         job.drain()
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return found.getsockname()[1]
+
+
+def test_out_of_reach_the_job_waits_and_parks_nothing():
+    """What every table suffers from is no table's trouble: the source is held up, not the disk filled."""
+    for more in ({}, {"useStorageWriteApi": False, "useStorageWriteApiAtLeastOnce": False}):
+        with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+            gates = {free_port(): bq.ports[name] for name in ("rest", "storage")}
+            job = Followed(home, bq, two_tables(100), env=dict(zip(bq.env, ("127.0.0.1:%d" % port for port in gates))), **more)
+            waits = until(lambda: [line for line in home.run("status", "--json").lines if line["state"] == "waiting"], 10)[0]
+            assert waits["code"] == "google_unreachable" and waits["parked"] == 0, waits
+            assert home.run("status", "--json").lines[0]["parked"] == 0
+            opened = [subprocess.Popen(["socat", "TCP-LISTEN:%d,bind=127.0.0.1,reuseaddr,fork" % port, "TCP:127.0.0.1:%d" % real])
+                      for port, real in gates.items()]
+            try:
+                until(lambda: count(bq, "a") == count(bq, "b") == 100, 20)
+                job.drain()
+            finally:
+                for gate in opened:
+                    gate.terminate()
+                    gate.wait()
+            assert not home.letters() and home.run("status", "--json").lines[0]["balanced"]
 
 
 def test_rows_that_are_refused_are_letters_and_all_others_are_written():

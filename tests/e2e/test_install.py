@@ -144,7 +144,7 @@ def test_completion_offers_what_the_tables_have():
         assert complete(home, "dlq", "list", "--g") == ["--group"]
         assert complete(home, "run", "x.json", "--until") == ["--until-idle"]
         assert complete(home, "run", "--param", "replicationM") == ["replicationMode="]
-        assert complete(home, "run", "--param", "replicationMode", "=", "") == ["merge", "changelog", "upsert"]
+        assert complete(home, "run", "--param", "replicationMode", "=", "") == ["merge", "changelog", "upsert", "append"]
         assert complete(home, "run", "--param", "replicationMode", "=", "me") == ["merge"]
         assert complete(home, "no", "such") == [""]
         assert complete(home, "tables", "x") == [""]

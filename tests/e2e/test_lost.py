@@ -186,10 +186,12 @@ def test_files_of_the_first_version_go_on():
                 for table, column in (("_weir_position", "commits"), ("_weir_position", "logs"), ("_weir_position", "digest"), ("_weir_ledger", "digest"),
                                       ("_weir_tables", "identity"), ("_weir_replica", "made_from")):
                     db.execute("alter table %s drop column %s" % (table, column))
-                db.execute("drop table _weir_altered")
+                for table in ("_weir_altered", "_weir_datasets", "_weir_order"):
+                    db.execute("drop table %s" % table)
                 db.execute("pragma user_version = 1")
         with sqlite3.connect(os.path.join(home.state, "jobs", "shop.db")) as db:
-            db.execute("drop table remembered")
+            for table in ("remembered", "outbound", "files_made", "files_read", "due", "retried"):
+                db.execute("drop table %s" % table)
             db.execute("alter table timeline drop column steps")
             db.execute("drop index letters_by_time")
             db.execute("alter table letters drop column committed")

@@ -94,7 +94,7 @@ def test_half_a_sequence_shows_how_it_may_go_on():
     """Places that are not there yet leave their room to those that are."""
     with console.broken_shop() as home, console.console(home, cols=120) as t:
         t.press("g")
-        t.row("g first row  o overview  t tables  d dlq  b balance  a activity  j journal  c schema  h health  L logs")
+        t.row("g first row  o overview  t tables  d dlq  b balance  a activity  s source  j journal  c schema  h health")
         t.press("b")
         t.row("balance  job shop")
 
