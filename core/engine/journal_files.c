@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define TIME_CHARS 19 /* to the second */
+#define ASIDE (-1)    /* the file that has left the row and is about to be removed */
 
 /* Caller frees. */
 static char *file_name(const struct journal *journal, int number)
@@ -22,7 +23,9 @@ static char *file_name(const struct journal *journal, int number)
 	OWNED(text) name = text_new(8192);
 
 	text_add(name, journal->path);
-	if (number)
+	if (number == ASIDE)
+		text_add(name, ".dropped");
+	else if (number)
 		text_add_format(name, ".%d", number);
 	return text_take(name);
 }
@@ -71,23 +74,65 @@ static void oldest_kept(const struct journal *journal, char out[TIME_CHARS + 1])
 	}
 }
 
-/* Said before it is done: a kill between the two says it twice, and drops nothing in silence. */
-static bool drop_last(struct journal *journal, struct error *err)
+static bool say_locked(struct journal *journal, const char *code, const char *sentence, struct error *err)
+{
+	return journal_append_locked(journal, json_pack("{s:s, s:s, s:s, s:s}", "kind", "event", "who", "system", "code", code,
+	                                                "text", sentence), err);
+}
+
+static bool say_dropped(struct journal *journal, struct error *err)
 {
 	char from[TIME_CHARS + 1], sentence[160];
-	char *path = file_name(journal, journal->files - 1);
-	bool is_fine = access(path, F_OK) != 0;
 
-	if (!is_fine) {
-		oldest_kept(journal, from);
-		snprintf(sentence, sizeof(sentence), "lines before %s%s are dropped: the journal keeps %d files of %lld KiB",
-		         *from ? from : "an unknown moment", *from ? "Z" : "", journal->files,
-		         (long long)journal->file_bytes / 1024);
-		is_fine = journal_append_locked(journal, json_pack("{s:s, s:s, s:s, s:s}", "kind", "event", "who", "system",
-		                                                   "code", "journal_trimmed", "text", sentence), err) &&
-		          unlink(path) == 0;
+	oldest_kept(journal, from);
+	snprintf(sentence, sizeof(sentence), "lines before %s%s are dropped: the journal keeps %d files of %lld KiB",
+	         *from ? from : "an unknown moment", *from ? "Z" : "", journal->files, (long long)journal->file_bytes / 1024);
+	return say_locked(journal, "journal_trimmed", sentence, err);
+}
+
+/* Once, until it has been possible again. */
+static bool say_stuck(struct journal *journal, const char *path, int why, struct error *err)
+{
+	struct error ignored = { 0 };
+	OWNED(text) sentence = text_new(8192);
+
+	fail_errno(err, why, "the last file of the journal '%s' cannot be dropped", path);
+	text_add_format(sentence, "%s; the journal goes on growing", err->message);
+	if (!journal->is_stuck_told)
+		journal->is_stuck_told = say_locked(journal, err->code, sentence->at, &ignored);
+	return false;
+}
+
+/* 0, also when there is none; else why not. */
+static int set_aside(const char *path, const char *aside)
+{
+	struct stat info;
+
+	if (lstat(path, &info) != 0)
+		return errno == ENOENT ? 0 : errno;
+	if (!S_ISREG(info.st_mode))
+		return S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+	return rename(path, aside) == 0 ? 0 : errno;
+}
+
+/* Its lines are dropped when nobody reads the file any more: it leaves the row, that is said, and then it is removed. One that
+ * still lies aside was left by a kill between two of these, perhaps without a word: it is said then, and once if it stays. */
+static bool drop_last(struct journal *journal, struct error *err)
+{
+	char *path = file_name(journal, journal->files - 1), *aside = file_name(journal, ASIDE);
+	bool is_last = access(path, F_OK) == 0, is_fine = true;
+	int why = set_aside(path, aside);
+
+	if (why)
+		is_fine = say_stuck(journal, path, why, err);
+	else if (is_last || (!journal->is_aside_told && access(aside, F_OK) == 0))
+		is_fine = journal->is_aside_told = say_dropped(journal, err);
+	if (is_fine) {
+		journal->is_stuck_told = false;
+		unlink(aside); /* what cannot be removed is overwritten by the next one */
 	}
 	free(path);
+	free(aside);
 	return is_fine;
 }
 

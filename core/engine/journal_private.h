@@ -34,6 +34,8 @@ struct journal {
 	int files;           /* with the one that grows; at least 2 */
 	uint64_t turns;      /* how often they have moved */
 	int64_t turn_again_bytes; /* 0, or how large it has to be before it is tried again */
+	bool is_stuck_told;       /* that the last file cannot be dropped */
+	bool is_aside_told;       /* that the lines are dropped of the file that still lies aside */
 	int64_t last_act;
 	struct refused_tries refused;
 	void (*on_line)(void *context, const json_t *line);

@@ -4,13 +4,16 @@
 
 #include "base/file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -224,6 +227,76 @@ static void a_file_that_cannot_be_moved_goes_on_growing(void **state)
 	assert_true(size_of(place, "") > FILE_BYTES);
 }
 
+static size_t lines_with(struct place *place, const char *code)
+{
+	json_t *lines = read_lines(place->journal, (struct journal_filter){ .limit = 1000, .what = code });
+	size_t count = json_array_size(lines);
+
+	json_decref(lines);
+	return count;
+}
+
+/* Something that is no file stands in the last place. */
+static void a_last_file_that_cannot_be_dropped_is_said_once(void **state)
+{
+	struct place *place = *state;
+	char blocked[128];
+	json_t *lines;
+
+	snprintf(blocked, sizeof(blocked), "%s.2", place->path);
+	assert_int_equal(mkdir(blocked, 0700), 0);
+	tell(place, 60);
+	assert_int_equal(lines_with(place, "journal_trimmed"), 0);
+	assert_int_equal(lines_with(place, "io_error") + lines_with(place, "not_a_file"), 1);
+	lines = read_lines(place->journal, (struct journal_filter){ .limit = 1000 });
+	assert_int_equal(assert_in_a_row(lines, 59), 0);
+	json_decref(lines);
+	assert_int_equal(rmdir(blocked), 0);
+	tell(place, 200);
+	assert_true(size_of(place, ".2") > 0);
+	assert_true(lines_with(place, "journal_trimmed") > 0);
+}
+
+/* In the place of the C library's, for a file system that lets a file be renamed and not removed. */
+static bool unlinks_fail;
+
+int unlink(const char *path)
+{
+	if (!unlinks_fail)
+		return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+	errno = EIO;
+	return -1;
+}
+
+static void lines_are_said_to_be_dropped_once_whatever_becomes_of_their_file(void **state)
+{
+	struct place *place = *state;
+
+	unlinks_fail = true;
+	tell(place, 200);
+	unlinks_fail = false;
+	assert_true(place->journal->turns > FILES && size_of(place, ".dropped") > 0);
+	/* Each turn has one such line, and three files are kept. */
+	assert_true(lines_with(place, "journal_trimmed") >= 2 && lines_with(place, "journal_trimmed") <= FILES);
+	assert_true(size_of(place, "") <= FILE_BYTES + 200 && size_of(place, ".2") <= FILE_BYTES + 200);
+}
+
+/* A kill came after the file had left the row. */
+static void a_file_that_was_left_aside_is_said_and_removed(void **state)
+{
+	struct place *place = *state;
+	char aside[128];
+	FILE *file;
+
+	snprintf(aside, sizeof(aside), "%s.dropped", place->path);
+	file = fopen(aside, "w");
+	assert_non_null(file);
+	fclose(file);
+	tell(place, 30);
+	assert_int_equal(size_of(place, ".dropped"), -1);
+	assert_int_equal(lines_with(place, "journal_trimmed"), 1);
+}
+
 static void *tell_many(void *context)
 {
 	tell(context, 400);
@@ -261,6 +334,9 @@ int main(void)
 		FILES_TEST(limits_of_a_reading_hold_across_files),
 		FILES_TEST(the_next_engine_goes_on),
 		FILES_TEST(a_file_that_cannot_be_moved_goes_on_growing),
+		FILES_TEST(a_last_file_that_cannot_be_dropped_is_said_once),
+		FILES_TEST(lines_are_said_to_be_dropped_once_whatever_becomes_of_their_file),
+		FILES_TEST(a_file_that_was_left_aside_is_said_and_removed),
 		FILES_TEST(who_reads_while_files_move_misses_no_line),
 	};
 
