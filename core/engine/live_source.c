@@ -13,6 +13,14 @@ static const char *channel_state(const struct source_channel *channel)
 	return channel->failure.kind == ERROR_TRANSIENT || channel->failure.kind == ERROR_UNREACHABLE ? "retrying" : "needs you";
 }
 
+/* What Monitoring said last, and when that was; null: nothing yet. */
+static void add_backlog(json_t *object, int64_t messages, int64_t oldest_s, int64_t at_us)
+{
+	json_object_set_new(object, "backlog", messages < 0 ? json_null() : json_integer(messages));
+	json_object_set_new(object, "backlog_oldest_s", oldest_s < 0 ? json_null() : json_integer(oldest_s));
+	json_object_set_new(object, "backlog_at", live_time(at_us));
+}
+
 static json_t *channel_json(const struct source_channel *channel)
 {
 	json_t *object = json_pack("{s:s, s:s, s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:I}", "subscription", channel->name,
@@ -26,6 +34,7 @@ static json_t *channel_json(const struct source_channel *channel)
 	json_object_set_new(object, "since", live_time(channel->failed_us));
 	json_object_set_new(object, "code", json_string(channel->failure.code));
 	json_object_set_new(object, "sentence", error_message_to_json(&channel->failure));
+	add_backlog(object, channel->backlog, channel->backlog_oldest_s, channel->backlog_us);
 	return object;
 }
 
@@ -44,6 +53,9 @@ static json_t *view_json(const struct source_view *view)
 	for (size_t i = 0; i < shown; i++)
 		json_array_append_new(channels, channel_json(&view->channels[i]));
 	json_object_set_new(object, "subscriptions", channels);
+	add_backlog(object, view->backlog, view->backlog_oldest_s, view->backlog_us);
+	json_object_set_new(object, "backlog_code", json_string(view->backlog_failure.code));
+	json_object_set_new(object, "backlog_sentence", error_message_to_json(&view->backlog_failure));
 	return object;
 }
 
@@ -57,11 +69,26 @@ void live_add_source(json_t *object, const struct job *job)
 	free(view);
 }
 
-void metrics_add_source(struct progress *progress, struct metric_values *out)
+void metrics_keep_source(const struct metric_values *live, struct metric_values *out)
+{
+	static const enum metric_id ids[] = { METRIC_source_held, METRIC_source_oldest, METRIC_source_redelivered,
+		                              METRIC_source_expired, METRIC_source_extend, METRIC_source_restarts,
+		                              METRIC_source_backlog, METRIC_source_unacked, METRIC_source_backlog_age };
+
+	out->of[METRIC_source_backlog] = out->of[METRIC_source_unacked] = -1;
+	for (size_t i = 0; live && i < sizeof(ids) / sizeof(*ids); i++)
+		out->of[ids[i]] = live->of[ids[i]];
+}
+
+void metrics_add_source(struct progress *progress, int64_t now_us, struct metric_values *out)
 {
 	struct source_view *view = memory_zalloc(sizeof(*view));
 
+	out->of[METRIC_source_backlog] = out->of[METRIC_source_unacked] = -1;
 	if (progress_source(progress, view)) {
+		out->of[METRIC_source_backlog] = (double)view->backlog;
+		out->of[METRIC_source_unacked] = (double)view->backlog_oldest_s;
+		out->of[METRIC_source_backlog_age] = view->backlog_us ? (double)(now_us - view->backlog_us) / 1e6 : 0;
 		out->of[METRIC_source_held] = (double)view->outstanding;
 		out->of[METRIC_source_oldest] = (double)view->oldest_ms / 1000;
 		out->of[METRIC_source_redelivered] = (double)view->redelivered;

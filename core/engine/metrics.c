@@ -114,7 +114,7 @@ void metrics_of_job(struct progress *progress, int64_t now_us, struct metric_val
 	out->of[METRIC_lag] = seconds(view.lag_us);
 	out->of[METRIC_committed_age] = view.committed_us ? seconds(now_us - view.committed_us) : 0;
 	add_waiting(progress, now_us, out);
-	metrics_add_source(progress, out);
+	metrics_add_source(progress, now_us, out);
 	add_sink(progress, out);
 }
 

@@ -90,6 +90,7 @@ static bool take_files(struct engine *engine, const struct job_options *options,
 	struct job_files files;
 	struct ledger sum = { 0 };
 	struct table_progress all = { .lag_us = -1 };
+	struct metric_values live = numbers->of_job;
 
 	if (!files_open(&files, engine->home, options, err))
 		return because(err, "job '%s'", options->name);
@@ -107,6 +108,7 @@ static bool take_files(struct engine *engine, const struct job_options *options,
 	files_close(&files);
 	all.total = sum;
 	metrics_of_table(&all, 0, &numbers->of_job);
+	metrics_keep_source(numbers->is_running ? &live : NULL, &numbers->of_job);
 	return true;
 }
 

@@ -109,6 +109,11 @@ bool google_endpoint(struct google *google, enum google_service service, const s
 	return place != NULL;
 }
 
+const char *google_ca_file(const struct google *google)
+{
+	return google->ca_file;
+}
+
 bool google_is_emulated(struct google *google, enum google_service service)
 {
 	struct endpoint_wish wish = { 0 };

@@ -36,6 +36,8 @@ void google_close(struct google *google);
 bool google_endpoint(struct google *google, enum google_service service, const struct endpoint **out, struct error *err);
 /* The job's project, else the credentials'; lent, NULL: none is known. May look for credentials. */
 const char *google_project(struct google *google);
+/* PEM that is trusted instead of the system's, for a REST client of the caller's own; lent, NULL: the system's. */
+const char *google_ca_file(const struct google *google);
 /* Does this service lead to an emulator? Every screen shows it. */
 bool google_is_emulated(struct google *google, enum google_service service);
 /* What a screen says of the credentials; false: they have not been needed yet. */

@@ -95,7 +95,7 @@ static bool has_worries(const struct pubsub *pubsub)
 
 static int64_t due_ms(const struct pubsub *pubsub, int64_t now_ms)
 {
-	int64_t due = earlier(pubsub->held.due_ms, errands_due_ms(pubsub));
+	int64_t due = earlier(earlier(pubsub->held.due_ms, errands_due_ms(pubsub)), backlog_due_ms(pubsub));
 
 	for (size_t i = 0; i < pubsub->channel_count; i++)
 		due = earlier(due, channel_due_ms(&pubsub->channels[i]));
@@ -119,6 +119,7 @@ static void sleep_until(struct pubsub *pubsub, int64_t until_ms)
 
 static void work(struct pubsub *pubsub)
 {
+	backlog_begin(pubsub, clock_mono_ms());
 	while (!atomic_load(&pubsub->is_ending)) {
 		int64_t now_ms = clock_mono_ms();
 
@@ -129,6 +130,7 @@ static void work(struct pubsub *pubsub)
 		errands_extend(pubsub, now_ms);
 		errands_step(pubsub, now_ms);
 		watch_extending(pubsub, now_ms);
+		backlog_step(pubsub, now_ms);
 		keeper_tell(pubsub, now_ms);
 		sleep_until(pubsub, due_ms(pubsub, now_ms));
 	}
@@ -150,6 +152,7 @@ static void end(struct pubsub *pubsub)
 		errands_step(pubsub, clock_mono_ms());
 	}
 	errands_drop(pubsub);
+	backlog_end(pubsub);
 }
 
 void *keeper_main(void *context)

@@ -101,6 +101,9 @@ static void look_at(const struct channel *channel, int64_t now_ms, struct source
 	out->acknowledged = channel->acknowledged;
 	out->refused_acks = channel->refused_acks;
 	out->restarts = channel->restarts;
+	out->backlog = channel->backlog.messages;
+	out->backlog_oldest_s = channel->backlog.oldest_s;
+	out->backlog_us = channel->backlog.at_us;
 }
 
 static void sum_up(const struct pubsub *pubsub, struct source_view *view)
@@ -117,6 +120,25 @@ static void sum_up(const struct pubsub *pubsub, struct source_view *view)
 	}
 }
 
+/* Of all that have figures: how many, the oldest, and the moment of the oldest figure. */
+static void sum_backlog(const struct pubsub *pubsub, struct source_view *view)
+{
+	view->backlog = view->backlog_oldest_s = -1;
+	view->backlog_us = 0;
+	view->backlog_failure = pubsub->backlog_failure;
+	for (size_t i = 0; i < pubsub->channel_count; i++) {
+		const struct backlog *one = &pubsub->channels[i].backlog;
+
+		if (one->messages < 0)
+			continue;
+		view->backlog = (view->backlog < 0 ? 0 : view->backlog) + one->messages;
+		if (one->oldest_s > view->backlog_oldest_s)
+			view->backlog_oldest_s = one->oldest_s;
+		if (!view->backlog_us || one->at_us < view->backlog_us)
+			view->backlog_us = one->at_us;
+	}
+}
+
 static void look_locked(struct pubsub *pubsub, int64_t now_ms)
 {
 	struct source_view *view = &pubsub->view;
@@ -128,6 +150,7 @@ static void look_locked(struct pubsub *pubsub, int64_t now_ms)
 	view->extend_p99_ms = (int64_t)histogram_percentile(&pubsub->extend_times, 99) / 1000;
 	view->channel_count = pubsub->channel_count;
 	sum_up(pubsub, view);
+	sum_backlog(pubsub, view);
 	for (size_t i = 0; i < pubsub->channel_count && i < SOURCE_CHANNELS_SHOWN; i++)
 		look_at(&pubsub->channels[i], now_ms, &view->channels[i]);
 }

@@ -11,6 +11,7 @@
 #include "base/histogram.h"
 #include "google/google.h"
 #include "google/wait.h"
+#include "source/backlog.h"
 #include "source/pubsub_held.h"
 #include "source/source.h"
 #include "source/subscription.h"
@@ -79,6 +80,7 @@ struct channel {
 	uint64_t received, acknowledged, refused_acks, restarts;
 	atomic_uint_fast64_t redelivered; /* the reader's */
 	int64_t last_us;               /* wall clock of the last answer; 0: none yet */
+	struct backlog backlog;        /* by Monitoring, at its own moment */
 };
 
 /* A unary call: on its way, or to be made again. */
@@ -132,6 +134,8 @@ struct pubsub {
 	size_t extending;              /* calls that extend, on their way */
 	struct histogram extend_times;
 	int64_t latency_ms;            /* of calls that extend: the longest of late, falling slowly */
+	struct backlog_watch *watch;   /* NULL: Monitoring is not asked */
+	struct error backlog_failure;  /* why it gave no figures; kind NONE: it did */
 	bool is_untold;                /* something was done since */
 	int64_t told_ms;               /* when figures and words were last brought up to date */
 	struct arrival *fresh, **fresh_end; /* of this round */
@@ -194,6 +198,12 @@ int64_t errands_due_ms(const struct pubsub *pubsub);
 /* Acknowledgements that are not answered yet; and since when the oldest of them waits (0: none). */
 size_t errands_open(const struct pubsub *pubsub, int64_t *out_since_ms);
 void errands_drop(struct pubsub *pubsub);
+
+/* What waits there, by Monitoring (pubsub_backlog.c). */
+void backlog_begin(struct pubsub *pubsub, int64_t now_ms);
+void backlog_step(struct pubsub *pubsub, int64_t now_ms);
+int64_t backlog_due_ms(const struct pubsub *pubsub);
+void backlog_end(struct pubsub *pubsub);
 
 /* The keeper's thread (pubsub_keeper.c), and what it tells (pubsub_look.c). */
 void *keeper_main(void *pubsub);

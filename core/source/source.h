@@ -38,6 +38,9 @@ struct source_channel {
 	uint64_t received, redelivered, acknowledged;
 	uint64_t refused_acks;   /* acknowledgements that the server did not take: the message comes again */
 	uint64_t restarts;       /* streams that ended and were opened again */
+	int64_t backlog;         /* messages not acknowledged, by Monitoring; -1: not known */
+	int64_t backlog_oldest_s; /* age of the oldest of them; -1 */
+	int64_t backlog_us;      /* the moment the two are of; 0: none */
 };
 
 struct source_view {
@@ -47,6 +50,8 @@ struct source_view {
 	uint64_t expired;        /* leases that ran out */
 	int64_t extend_p99_ms;   /* how long calls that extend leases take; 0: none yet */
 	uint64_t received, redelivered, acknowledged, refused_acks, restarts; /* of all channels */
+	int64_t backlog, backlog_oldest_s, backlog_us; /* as of a channel, of all */
+	struct error backlog_failure; /* why Monitoring gave nothing; kind NONE: it did, or was not asked */
 	bool is_emulated;
 	size_t channel_count;    /* there may be more than are shown */
 	struct source_channel channels[SOURCE_CHANNELS_SHOWN];

@@ -88,7 +88,8 @@ class Pubsub:
                     "CLOUDSDK_API_ENDPOINT_OVERRIDES_MONITORING": "http://%s/" % self.host}
         # The same over TLS, with tokens: config.json must trust `ca` (caFile) and send credentials to 127.0.0.1
         # (allowedTokenHosts). A login, whose tokens the token server gives and forgets.
-        self.tls_env = {"CLOUDSDK_API_ENDPOINT_OVERRIDES_PUBSUB": "https://localhost:%d/" % self.ports["tls"],
+        self.tls_env = {"CLOUDSDK_API_ENDPOINT_OVERRIDES_MONITORING": self.env["CLOUDSDK_API_ENDPOINT_OVERRIDES_MONITORING"],
+                        "CLOUDSDK_API_ENDPOINT_OVERRIDES_PUBSUB": "https://localhost:%d/" % self.ports["tls"],
                         "GOOGLE_APPLICATION_CREDENTIALS": os.path.join(self.folder, "user.json")}
         return self
 

@@ -277,3 +277,32 @@ def test_from_start_says_that_a_subscription_stays_where_it_is():
         assert result["this_run"]["received"] == 0, result
         said = [line for line in home.run("journal", "--json", "--limit", "0").lines if "weir seek" in json.dumps(line)]
         assert len(said) == 1 and "stays where it is" in json.dumps(said), said
+
+
+def test_what_waits_is_told_by_monitoring_with_its_age():
+    with place() as (ps, home):
+        ps.create("changes", "changes-sub", ackDeadlineSeconds=10)
+        ps.fault("hang", "Acknowledge")
+        ps.publish("changes", changes(100))
+        home.start("run", job(home, ps, primaryKey="id"), "--json")
+        source = comes(home, lambda row: row.get("source", {}).get("backlog") is not None, 15)["source"]
+        assert source["backlog"] == source["subscriptions"][0]["backlog"] == 100 and source["backlog_oldest_s"] >= 0, source
+        assert source["backlog_at"] and source["backlog_code"] == "", source
+        said = home.run("status", "--metrics").out.decode()
+        assert 'weir_source_backlog_messages{job="shop"} 100\n' in said, said
+        # Once a minute at most, however often somebody looks.
+        assert source["backlog_at"] == comes(home, lambda row: "source" in row)["source"]["backlog_at"]
+
+
+def test_figures_that_may_not_be_seen_are_a_quiet_line():
+    with place() as (ps, home):
+        ps.create("changes", "changes-sub")
+        ps.deny("projects/acme", "monitoring.timeSeries.list")
+        home.start("run", job(home, ps, primaryKey="id"), "--json")
+        row = comes(home, lambda row: row.get("source", {}).get("backlog_code"), 15)
+        assert row["source"]["backlog_code"] == "google_denied" and row["source"]["backlog"] is None, row["source"]
+        assert "monitoring.timeSeries.list" in row["source"]["backlog_sentence"] and row["state"] == "ok", row
+        metrics = home.run("status", "--metrics").out.decode()
+        assert 'weir_source_backlog_messages{job="shop"} -1\n' in metrics, [line for line in metrics.splitlines() if "weir_source" in line]
+        said = [line for line in home.run("journal", "--json", "--limit", "0").lines if "onitoring" in json.dumps(line)]
+        assert not said, said

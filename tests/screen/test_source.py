@@ -38,6 +38,7 @@ def test_subscriptions_are_shown_with_what_is_held_and_the_emulators_mark():
         source = job["source"]
         assert source["emulator"] and source["received"] == 20 and source["redelivered"] == source["expired_leases"] == 0, source
         assert [s["state"] for s in source["subscriptions"]] == ["ok"], source
+        wait_for(home, lambda job: job["source"]["backlog"] == 0)
         metrics = home.run("status", "--metrics").out.decode()
         assert 'weir_source_expired_leases_total{job="orders"} 0' in metrics, metrics
         for cols, rows in SIZES:
@@ -49,6 +50,7 @@ def test_subscriptions_are_shown_with_what_is_held_and_the_emulators_mark():
                 if rows > 16:
                     t.row("0 messages held; 0 leases expired")
                     t.row("acknowledged 20, refused 0")
+                    t.row("0 not acknowledged; by Monitoring ")
                 steps(t, "Enter")
                 assert "EMULATOR" in "\n".join(t.picture().lines), t.picture().lines
                 line(t, "source")

@@ -93,8 +93,25 @@ static void sink_add(struct view *view, const json_t *sink, const char *gap, str
 	text_add(out, " B/s");
 }
 
+/* "   340 wait, the oldest 12s (40s ago)": of Monitoring, whose figures come late. */
+static void backlog_add(const struct console *console, const json_t *source, const char *gap, struct text *out)
+{
+	if (!json_is_integer(json_object_get(source, "backlog")))
+		return;
+	text_add(out, gap);
+	number_text(member_int(source, "backlog"), out);
+	text_add(out, " wait");
+	if (member_int(source, "backlog_oldest_s")) {
+		text_add(out, ", the oldest ");
+		age_text(member_int(source, "backlog_oldest_s") * 1000, out);
+	}
+	text_add(out, " (");
+	console_ago(console, member_text(source, "backlog_at"), out);
+	text_add(out, ")");
+}
+
 /* "Pub/Sub   EMULATOR   1,204 held, the oldest 0.3s   0.01% came again   0 leases expired": a source that is a service. */
-static void source_add(const json_t *source, const char *gap, struct text *out)
+static void source_add(const struct console *console, const json_t *source, const char *gap, struct text *out)
 {
 	int64_t received = member_int(source, "received"), again = member_int(source, "redelivered");
 
@@ -110,6 +127,7 @@ static void source_add(const json_t *source, const char *gap, struct text *out)
 	text_add_format(out, "%s%.2f%% came again%s", gap, received ? 100.0 * (double)again / (double)received : 0.0, gap);
 	number_text(member_int(source, "expired_leases"), out);
 	text_add(out, " leases expired");
+	backlog_add(console, source, gap, out);
 }
 
 int job_head_rows(const json_t *job)
@@ -143,7 +161,7 @@ void job_head_draw(struct view *view, const json_t *job, const json_t *parameter
 	draw_field(area, 0, 1, area.cols - 2, -1, role, text_span(first));
 	draw_field(area, 1, 1, area.cols - 2, -1, role, text_span(second));
 	if (json_object_get(job, "source")) {
-		source_add(json_object_get(job, "source"), gap, third);
+		source_add(view->console, json_object_get(job, "source"), gap, third);
 		draw_field(area, row++, 1, area.cols - 2, -1, role, text_span(third));
 		text_clear(third);
 	}
