@@ -3,12 +3,14 @@
 
 Each n from the first to the one that the run no longer reaches (every K-th with --every, begun at WEIR_SEED), in each way of
 core/store/store_disk.c, once, a few times and from then on. A run ends well, waits and says why, or ends with a reason; on a
-disk that is well again the next one makes good what is left, and nothing shows. Words repeat single tries."""
+disk that is well again the next one makes good what is left, and nothing shows. Words repeat single tries. C-c or SIGTERM
+ends it behind the tries that run, with the count of all that have ended."""
 import concurrent.futures as futures
 import os
 import signal
 import subprocess
 import sys
+import threading
 import traceback
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -25,6 +27,7 @@ WORKERS = 2 * len(os.sched_getaffinity(0))
 ROWS = 30
 REFUSED = (9, 22)
 EXITS = (69, 77)
+stopped = threading.Event()
 
 
 def feed():
@@ -117,11 +120,15 @@ class Try:
 
 
 def played(one):
-    """(was the fault met, 1 if all is well)"""
+    """(was the fault met, 1 if all is well); None of one that was cut off"""
+    if stopped.is_set():
+        return None
     try:
         is_met, wrong = one.play()
     except Exception:
         is_met, wrong = True, traceback.format_exc()[-3000:]
+    if wrong and stopped.is_set():
+        return None  # C-c reaches the programs under test too
     if wrong:
         script = os.path.basename(sys.argv[0])
         print("FAIL %s\n%s\nagain: WEIR_BUILD=%s python3 tests/soak/%s %s" % (one, wrong[:3000], os.path.relpath(weir.BUILD, weir.ROOT), script, one), flush=True)
@@ -131,10 +138,10 @@ def played(one):
 def play_way(pool, tries):
     """Several at a time, to the first whose fault is not met: from there on there is nothing to break."""
     found = []
-    while tries:
-        for is_met, is_well in pool.map(played, tries[:WORKERS]):
-            found.append(is_well)
-            if not is_met:
+    while tries and not stopped.is_set():
+        for end in filter(None, pool.map(played, tries[:WORKERS])):
+            found.append(end[1])
+            if not end[0]:
                 return found
         tries = tries[WORKERS:]
     return found
@@ -145,6 +152,8 @@ def play_all(kind, ways, every, seed):
     with futures.ThreadPoolExecutor(WORKERS) as pool:
         for number, (how, times) in enumerate(ways):
             for mode in ("merge", "upsert"):
+                if stopped.is_set():
+                    return sum(found, [])
                 tries = [kind(how, at, times, mode) for at in range(1 + (seed + number * 7) % every, MOST, every)]
                 found.append(play_way(pool, tries))
                 print("%s:N:%d/%s: %d tries, %d wrong" % (how, times, mode, len(found[-1]), found[-1].count(0)), flush=True)
@@ -162,10 +171,12 @@ def main(kind=Try, ways=tuple(WAYS)):
     every = int(args.pop(args.index("--every") + 1)) if "--every" in args else 1
     words = [a for a in args if a != "--every"]
     seed = weir.first_seed()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopped.set())
     print("seed %d" % seed, flush=True)
-    found = [played(try_of(kind, word))[1] for word in words] if words else play_all(kind, ways, every, seed)
-    print("%d passed, %d failed" % (sum(found), len(found) - sum(found)))
-    return 0 if all(found) and found else 1
+    found = [end[1] for end in (played(try_of(kind, word)) for word in words) if end] if words else play_all(kind, ways, every, seed)
+    print("%d passed, %d failed%s" % (sum(found), len(found) - sum(found), ", stopped before the end" if stopped.is_set() else ""))
+    return 0 if all(found) and found and not stopped.is_set() else 1
 
 
 if __name__ == "__main__":

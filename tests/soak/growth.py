@@ -6,9 +6,9 @@ replica of 1,000 rows. Memory, descriptors, threads and files are looked at twen
 the first fifth is a leak. The journal alone may grow: it has four lines a start and a stop."""
 import glob
 import os
+import sqlite3
 import subprocess
 import sys
-import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -63,6 +63,7 @@ def event_lines(number, count=LINES):
 
 
 def starts(count):
+    count = max(count, LOOKS)
     with weir.Home() as home:
         home.job(home.write("feed", event_lines(0, 500) + b'{"data":{"op":"c"}}\n' * 5))
         assert home.run("job", "create", "shop.json").code == 0
@@ -72,7 +73,7 @@ def starts(count):
             for act in ("start", "stop" if i % 3 else "drain"):
                 _, last = client.call(act, job="shop")
                 assert "ok" in last, (i, act, last)
-            if (i + 1) % (count // LOOKS) == 0:
+            if (i + 1) * LOOKS // count > len(looks):
                 looks.append(look(home, pid))
         client.close()
         line = home.run("job", "show", "shop", "--json").last
@@ -84,17 +85,29 @@ def starts(count):
         return wrong + (["the journal has %d bytes a start and stop" % each] if each > JOURNAL_BYTES else [])
 
 
-def feed_pipe(pipe, count):
+def rounds(count, size):
     """The same lines again, each round with later positions."""
-    lines = event_lines(0)
+    lines = event_lines(0, size)
     mark = b'"lsn": '
     parts = [(p.split(b"}", 1) if n else (b"", p)) for n, p in enumerate(lines.split(mark))]
-    for number in range(count // LINES):
+    for number in range(count):
         out = [parts[0][1]]
         for i, (_, rest) in enumerate(parts[1:]):
-            out.append(b'"lsn": %d}' % (number * LINES + i + 1) + rest)
-        pipe.write(b"".join(out))
-    pipe.close()
+            out.append(b'"lsn": %d}' % (number * size + i + 1) + rest)
+        yield b"".join(out)
+
+
+def wait_for_line(home, p, line):
+    """Until the job has committed so many lines of its input."""
+    until = time.monotonic() + 600
+    while True:
+        assert p.poll() is None and time.monotonic() < until, "the job does not come to line %d" % line
+        try:
+            if home.sql("select line from _weir_position")[0][0] >= line:
+                return
+        except (sqlite3.Error, IndexError):
+            pass
+        time.sleep(0.05)
 
 
 def messages(count):
@@ -103,31 +116,23 @@ def messages(count):
         p = subprocess.Popen([os.path.join(home.build, "weird"), "--run", "shop.json", "--until-idle", "--json"], cwd=home.path, env=home.env,
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         home.children.append(p)
-        began = time.monotonic()
-        writer = threading.Thread(target=feed_pipe, args=(p.stdin, count), daemon=True)
-        writer.start()
-        looks, done = [], 0
-        while writer.is_alive():
-            time.sleep(0.05)
-            try:
-                now = home.sql("select line from _weir_position")[0][0] * LOOKS // count
-            except Exception:
-                continue
-            if now <= done:
-                continue
-            done = now
-            try:
+        began, looks = time.monotonic(), []
+        size = max(KEYS, min(LINES, count // LOOKS))
+        many = max(LOOKS, count // size)
+        for i, lines in enumerate(rounds(many, size)):
+            p.stdin.write(lines)
+            if (i + 1) * LOOKS // many > len(looks):
+                p.stdin.flush()
+                wait_for_line(home, p, (i + 1) * size)
                 looks.append(look(home, p.pid))
-            except (KeyError, OSError):
-                break  # it has ended meanwhile
+        p.stdin.close()
         out = p.stdout.read()
         assert p.wait(timeout=600) == 0, out
         result = weir.Result(0, out, b"").last
-        assert result["received"] == result["written"] == count // LINES * LINES and result["balanced"], result
-        assert home.sql("select count(*), max(n) from t") == [(KEYS, LINES - 1)]
-        print("%d messages in %.0f s" % (count, time.monotonic() - began))
-        assert len(looks) >= 5, "it was looked at %d times, which says nothing of growth" % len(looks)
-        return judged(looks, "%d messages" % count)
+        assert result["received"] == result["written"] == many * size and result["balanced"], result
+        assert home.sql("select count(*), max(n) from t") == [(KEYS, size - 1)]
+        print("%d messages in %.0f s" % (many * size, time.monotonic() - began))
+        return judged(looks, "%d messages" % (many * size))
 
 
 def main():
