@@ -34,6 +34,7 @@ struct letters_out {
 	uint64_t seen;            /* letters of this run when it looked last */
 	bool has_looked, has_failed;
 	json_t *page;             /* letters as `dlq list` has them */
+	int64_t told_letter;      /* the last that no topic takes, of which somebody was told */
 	int64_t failed_letter;    /* the first that was not published; 0: none */
 	struct error failure;
 };
@@ -92,6 +93,20 @@ static bool is_wanted(const json_t *letter)
 	return strcmp(text_of(letter, "state"), "discarded") != 0;
 }
 
+/* Once a letter: pages are read again after a failure. */
+static void tell_unfit(struct letters_out *out, int64_t id, const char *why)
+{
+	const struct run_setup *setup = out->setup;
+	char sentence[640];
+
+	if (id <= out->told_letter || !setup->on_event)
+		return;
+	out->told_letter = id;
+	snprintf(sentence, sizeof(sentence), "letter %lld does not go to %s: %s; it stays in the job's store", (long long)id,
+	         out->topic, why);
+	setup->on_event(setup->context, "-", "letters_not_published", sentence);
+}
+
 /* False: the topic takes nothing now. A letter that no topic ever takes stays in the store, and is told of. */
 static bool publish_one(struct letters_out *out, struct dlq *dlq, struct publisher *publisher, const json_t *letter)
 {
@@ -108,14 +123,17 @@ static bool publish_one(struct letters_out *out, struct dlq *dlq, struct publish
 		out->failure = why;
 		return false;
 	}
-	/* Larger than a topic takes. */
-	if (body->is_full)
+	if (body->is_full) {
+		tell_unfit(out, id, "it is larger than a topic takes (10 MB)");
 		return true;
+	}
 	message.data = text_span(body);
 	message.attribute_count = attributes_of(letter, out->setup->options->name, number, pairs);
 	taken = publisher_add(publisher, &message, FLUSH_MS, &why);
-	if (taken == PUBLISH_REFUSED && why.kind == ERROR_RECORD)
+	if (taken == PUBLISH_REFUSED && why.kind == ERROR_RECORD) {
+		tell_unfit(out, id, why.message);
 		return true;
+	}
 	return taken == PUBLISH_TAKEN;
 }
 

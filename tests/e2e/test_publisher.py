@@ -51,3 +51,34 @@ def test_letters_that_cannot_be_published_wait_and_hold_up_nothing():
             assert r.code == 1 and r.last["dead_lettered"] == 3, r
         got = read(server)
         assert len(got) == 3, got
+
+
+def test_a_letter_larger_than_a_topic_takes_is_told_of_once_and_stays():
+    with emulators.pubsub() as server, weir.Home() as home:
+        home.env.update(server.env)
+        server.create("refused", "refused-sub")
+        # One is too large by itself, the other with its attributes.
+        feed = home.write("f", "x" * 10_100_000 + "\n" + "y" * 9_999_900 + "\n" + lines(2))
+        path = job(home, server, feed, maxRecordBytes=20_000_000)
+        for _ in range(2):
+            r = home.run("run", path, "--until-idle", "--json")
+            assert r.code == 1 and r.last["dead_lettered"] == 4, r
+        assert [body for body, _, _ in read(server)] == [b"{broken 0", b"{broken 1"]
+        said = [line for line in home.run("journal", "--json", "--limit", "0").lines if "letters_not_published" in json.dumps(line)]
+        assert len(said) == 2 and all("larger than a topic takes" in json.dumps(line) or "more than a topic takes" in json.dumps(line)
+                                      for line in said), said
+        assert len(home.letters("--state", "new")) == 4
+
+
+def test_the_topic_fails_and_comes_back_and_each_letter_is_there():
+    with emulators.pubsub() as server, weir.Home() as home:
+        home.env.update(server.env)
+        server.create("refused", "refused-sub")
+        # Answers that are lost, and calls that are not taken: at least once, and in the end all.
+        server.fault("lost", "Publish", code="UNAVAILABLE", times=1)
+        server.fault("status", "Publish", code="UNAVAILABLE", times=2)
+        r = home.run("run", job(home, server, home.write("f", lines(300))), "--until-idle", "--json")
+        assert r.code == 1 and r.last["dead_lettered"] == 300, r
+        got = read(server)
+        assert {body for body, _, _ in got} == {b"{broken %d" % i for i in range(300)} and len(got) >= 300, len(got)
+        assert len({letter for _, _, letter in got}) == 300
