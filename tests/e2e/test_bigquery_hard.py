@@ -118,3 +118,114 @@ def test_schema_changes_of_a_table_in_trouble_come_by_insert_all():
 def test_defaults_that_rows_of_a_table_in_trouble_show_come_with_them():
     for is_killed, more in ((False, {}), (True, ONCE)):
         schema_changes_of_a_table_in_trouble(is_killed, defaulted_log, **more)
+
+
+# Ten ways in which BigQuery refuses a row, and what each is called.
+BAD_ROWS = (("Field id: value out of range", "value_not_representable"), ("NUMERIC overflow", "value_not_representable"),
+            ("Field is required but missing", "missing_required"), ("The row is too large", "row_too_large"),
+            ("exceeds the maximum length of 5", "value_not_representable"), ("cannot convert to DATE", "type_mismatch"),
+            ("could not parse as TIMESTAMP", "type_mismatch"), ("invalid UTF-8", "type_mismatch"), ("Row exceeds maximum size", "row_too_large"),
+            ("something that nobody has foreseen", "row_refused"))
+
+
+def test_ten_kinds_of_bad_rows_in_one_request_are_letters_and_all_others_are_written():
+    """5,000 changes of a key are 10,000 rows, as large as a request can be; each refusal names one row more."""
+    for more in ({}, ONCE):
+        with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+            home.env.update(bq.env)
+            for at, (words, _) in enumerate(BAD_ROWS):
+                bq.fault("row", LOG + ".a_changelog", "AppendRows", rows=[at * 5], times=1, message=words)
+            events = [weir.event({"id": i + 100000}, {"id": i}, table="a", lsn=1000 + i) for i in range(5000)]
+            result = base.run_bigquery(home, home.write("f.jsonl", weir.feed(events, weir.id_key)), expect=1, **more)
+            letters = home.letters()
+            assert sorted(letter["code"] for letter in letters) == sorted(code for _, code in BAD_ROWS), letters
+            for words, code in BAD_ROWS:
+                assert [letter for letter in letters if words in letter["message"] and letter["code"] == code], (words, letters)
+            assert result["dead_lettered"] == 10 and result["written"] == 4990 and result["balanced"], result
+            rows = bq.rows(LOG + ".a_changelog")
+            assert len(rows) == len({(row["_weir_position"], row["_weir_key"]) for row in rows}) == 9990, len(rows)
+
+
+def quota(bq):
+    bq.clock(scale=20)
+    bq.fault("quota", LOG + ".a_changelog", "AppendRows", seconds=60)
+
+
+FAULTS = {"quota": quota, "right": lambda bq: bq.withhold(**{LOG + ".a_changelog": ["bigquery.tables.updateData"]}),
+          "drop": lambda bq: bq.drop(LOG + ".a_changelog")}
+
+
+def beside(fault, **more):
+    """While `a` is in trouble `b` has as many requests as rows ask for: none is refused, none is waited for."""
+    with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+        job = base.Followed(home, bq, base.two_tables(50), **more)
+        until(lambda: base.count(bq, "a") == base.count(bq, "b") == 50)
+        FAULTS[fault](bq)
+        for first in range(50, 350, 50):
+            before = bq.counts("%s.b_changelog" % LOG).get("AppendRows", 0)
+            job.add(base.two_tables(50, first))
+            until(lambda: base.count(bq, "b") == first + 50, 10)
+            row = base.table_row(home, "b")
+            assert row["state"] in ("ok", "catching up"), (fault, row)
+            # A batch that was cut by its age makes a second request; a retry would be one more each time.
+            assert bq.counts("%s.b_changelog" % LOG)["AppendRows"] - before <= 3, (fault, bq.counts("%s.b_changelog" % LOG))
+        assert base.ids(bq, "b") == list(range(350)), fault
+        job.drain()
+
+
+def test_a_fault_of_one_table_gives_no_other_a_retry_or_a_wait():
+    for fault in FAULTS:
+        beside(fault)
+
+
+def test_a_full_park_stops_the_job_and_loses_nothing():
+    with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+        job = base.Followed(home, bq, base.two_tables(20), parkBytes=4096)
+        until(lambda: base.count(bq, "a") == base.count(bq, "b") == 20)
+        FAULTS["right"](bq)
+        job.add(base.two_tables(200, 20))
+        said = until(lambda: [row for row in [home.run("job", "show", "bq", "--json").last] if row["state"] == "needs you"])[0]
+        assert said["code"] == "park_full", said
+        bq.withhold()
+        home.run("drain", "bq", timeout=60)
+        job.process.wait(60)
+        result = base.run_bigquery(home, job.feed, parkBytes=4096)
+        assert result["parked"] == result["dead_lettered"] == 0 and result["balanced"] and result["received"] == 440, result
+        for table in ("a", "b"):
+            assert sorted(set(base.ids(bq, table))) == list(range(220)), table
+
+
+def memory_peak_kib(pid):
+    with open("/proc/%d/status" % pid) as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("VmHWM"))
+
+
+def test_memory_is_flat_under_a_destination_that_answers_slowly():
+    """Behind the first tenth no more memory is taken, however many rows wait for their answers."""
+    if not weir.BUILD.endswith("build"):
+        return  # sanitizers keep what was freed for a while
+    rows = 30000
+    with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+        home.env.update(bq.env)
+        bq.fault("slow", LOG + ".*", "AppendRows", delay_ms=150)
+        events = [weir.event({"id": i, "v": "x" * 900}, table="a", lsn=1000 + i) for i in range(rows)]
+        job = base.bigquery_job(home, home.write("f.jsonl", weir.feed(events, weir.id_key)))
+        process = home.start("run", job, "--until-idle", "--json", program="weir")
+        until(lambda: base.count(bq, "a") >= rows // 3, 60)
+        pids = [process.pid] + [int(pid) for pid in children(process.pid)]
+        early = max(memory_peak_kib(pid) for pid in pids)
+        assert process.poll() is None, "it ended before it was measured"
+        late = early
+        while process.poll() is None:
+            try:
+                late = max([late] + [memory_peak_kib(pid) for pid in pids])
+            except (FileNotFoundError, StopIteration, ProcessLookupError):
+                break
+        process.wait(60)
+        assert base.count(bq, "a") == rows
+        assert late - early < 16 << 10, (early, late)
+
+
+def children(pid):
+    with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
+        return f.read().split()
