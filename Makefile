@@ -235,6 +235,7 @@ soak: test-deps ## every recorded stream (WEIR_DATA=FOLDER) in every way it may 
 	@$(MAKE) --no-print-directory programs google
 	@WEIR_SEQUENCES=$${WEIR_SEQUENCES:-1000} python3 tests/e2e/run.py test_google.py
 	@WEIR_KILLS=$${WEIR_KILLS:-200} python3 tests/e2e/run.py test_pubsub_kills.py
+	@WEIR_KILLS=$${WEIR_KILLS:-20} python3 tests/e2e/run.py -k killed_at test_bigquery.py
 	@WEIR_BUILD=build/crash WEIR_HISTORIES=$${WEIR_HISTORIES:-1000} python3 tests/e2e/run.py test_property.py
 
 accept: programs screen ## record the screens and texts that tests expect anew; look at the diff

@@ -184,7 +184,7 @@ def test_a_full_park_stops_the_job_and_loses_nothing():
         until(lambda: base.count(bq, "a") == base.count(bq, "b") == 20)
         FAULTS["right"](bq)
         job.add(base.two_tables(200, 20))
-        said = until(lambda: [row for row in [home.run("job", "show", "bq", "--json").last] if row["state"] == "needs you"])[0]
+        said = until(lambda: [row for row in home.run("job", "show", "bq", "--json").lines if row["state"] == "needs you"])[0]
         assert said["code"] == "park_full", said
         bq.withhold()
         home.run("drain", "bq", timeout=60)
