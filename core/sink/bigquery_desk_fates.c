@@ -118,7 +118,7 @@ static void answer_failed(struct table_desk *desk, struct desk_table *table, con
 /* Without an answer it is the network's or the credentials' trouble, and the error says so already. */
 void desk_failed(struct table_desk *desk, struct desk_table *table, const struct rest_answer *answer, const struct error *error)
 {
-	table->view.is_everybodys = true;
+	table->view.is_everybodys = answer && !answer->status;
 	if (answer && answer->status)
 		answer_failed(desk, table, answer, error);
 	else if (error->kind == ERROR_TRANSIENT || error->kind == ERROR_UNREACHABLE)

@@ -103,8 +103,10 @@ static void step_send(struct table_desk *desk, struct desk_table *table)
 	table->call = google_rest_start(desk->google, desk->client, SERVICE_BIGQUERY, &request, &table->token, &error);
 	pthread_mutex_lock(&desk->lock);
 	free(body);
-	if (!table->call)
-		desk_failed(desk, table, NULL, &error);
+	if (table->call)
+		return;
+	desk_failed(desk, table, NULL, &error);
+	table->view.is_everybodys = true;
 }
 
 void desk_begin(struct table_desk *desk, size_t number)
