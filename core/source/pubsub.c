@@ -274,6 +274,19 @@ static bool begin(struct pubsub *pubsub, struct error *err)
 	                           strerror(failed));
 }
 
+/* Said and not refused: a store that was lost, or a home that was copied, looks the same. */
+static void tell_shared(void *context, const char *name)
+{
+	const struct source_setup *setup = context;
+	char sentence[640];
+
+	if (!setup->on_event)
+		return;
+	snprintf(sentence, sizeof(sentence), "subscription %.400s was made for a job '%s' of another home: if that runs, each gets a part "
+	         "of the messages", name, setup->options->name);
+	setup->on_event(setup->event_context, "-", "subscription_shared", sentence);
+}
+
 /* Nothing is sent here, unless the job's own subscriptions are to be made: what does not exist or may not be read is found
  * by the keeper, and said by the first pull. */
 static struct source *pubsub_open(const struct source_setup *setup, struct error *err)
@@ -281,7 +294,7 @@ static struct source *pubsub_open(const struct source_setup *setup, struct error
 	struct pubsub_names names;
 	struct pubsub *pubsub;
 
-	if (!subscriptions_make_own(setup->options, setup->google, err) ||
+	if (!subscriptions_make_own(setup->options, setup->google, setup->incarnation, tell_shared, (void *)setup, err) ||
 	    !subscription_names_of(setup->options, setup->google, &names, err))
 		return NULL;
 	pubsub = pubsub_new(setup, &names);

@@ -65,6 +65,10 @@ struct source_setup {
 	const char *store;                      /* letters: the job's store, */
 	int64_t run;                            /* and the replay whose claims are read */
 	struct google *google;                  /* lent until close; NULL: the job asks nothing of Google */
+	const char *incarnation;                /* random identity of the job's store; NULL */
+	/* Something that is worth a line in the journal, from open alone; NULL: nobody wants to know. */
+	void (*on_event)(void *event_context, const char *table, const char *code, const char *sentence);
+	void *event_context;
 	bool was_killed;                        /* the last run: what it held is still leased to it */
 	/* From a thread of the source's own: it has news (has_news), also when nobody pulls. NULL: nobody wants to know. */
 	void (*on_news)(void *context);

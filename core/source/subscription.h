@@ -56,7 +56,10 @@ enum subscription_state { SUBSCRIPTION_STATE_UNKNOWN, SUBSCRIPTION_ACTIVE, SUBSC
 #define DELETED_TOPIC "_deleted-topic_"
 #define SUBSCRIPTION_FILTER_BYTES 1024
 
+#define SUBSCRIPTION_LABEL_BYTES 64
+
 struct subscription {
+	char store[SUBSCRIPTION_LABEL_BYTES]; /* label "weir-store": for whose store weir made it; "" none */
 	char name[PUBSUB_NAME_BYTES];
 	char topic[PUBSUB_NAME_BYTES];     /* DELETED_TOPIC: it is gone */
 	enum delivery delivery;            /* anything but pull cannot be pulled */
@@ -98,6 +101,7 @@ struct subscription_wish {
 	int64_t ack_deadline_s, retention_s;
 	bool is_ordered, keeps_acked;  /* ordered: for good, it cannot be changed later */
 	const char *label;             /* the job's name: label "weir-job"; NULL none */
+	const char *store;             /* the job's store, lower case: label "weir-store"; NULL none */
 };
 /* One that never expires. Is it there already, that is said by *out_was_there, and it stays as it is. */
 bool subscription_make(struct google *google, const struct subscription_wish *wish, int64_t wait_ms, bool *out_was_there,
@@ -145,7 +149,8 @@ bool subscription_names_of(const struct job_options *options, struct google *goo
                            struct error *err);
 /* For each topic its subscription, if it is not there: 60 s deadline, 7 days, ordered, never expiring, acknowledged messages
  * kept. Nothing to do for a job that names subscriptions. */
-bool subscriptions_make_own(const struct job_options *options, struct google *google, struct error *err);
+bool subscriptions_make_own(const struct job_options *options, struct google *google, const char *store,
+                            void (*on_shared)(void *context, const char *name), void *context, struct error *err);
 /* Removes them; `on_left` is told of each that could not be: then false, `subscription_left`. */
 bool subscriptions_remove_own(const struct job_options *options, struct google *google,
                               void (*on_left)(void *context, const char *name, const struct error *why), void *context,

@@ -48,7 +48,7 @@ static void put_duration(struct text *out, uint32_t number, int64_t seconds)
 }
 
 /* Labels are lower case; a job's name may not be. */
-static void put_label(struct text *out, const char *job)
+static void put_label(struct text *out, const char *name, const char *job)
 {
 	size_t mark = proto_begin(out, 9);
 	char value[64];
@@ -57,7 +57,7 @@ static void put_label(struct text *out, const char *job)
 	for (i = 0; job[i] && i < sizeof(value) - 1; i++)
 		value[i] = (char)(job[i] >= 'A' && job[i] <= 'Z' ? job[i] | 0x20 : job[i]);
 	value[i] = '\0';
-	proto_put_text(out, 1, "weir-job");
+	proto_put_text(out, 1, name);
 	proto_put_text(out, 2, value);
 	proto_end(out, mark);
 }
@@ -72,7 +72,9 @@ static struct text *wished(const struct subscription_wish *wish)
 		proto_put_bool(message, 7, true);
 	put_duration(message, 8, wish->retention_s);
 	if (wish->label)
-		put_label(message, wish->label);
+		put_label(message, "weir-job", wish->label);
+	if (wish->store)
+		put_label(message, "weir-store", wish->store);
 	if (wish->is_ordered)
 		proto_put_bool(message, 10, true);
 	proto_end(message, proto_begin(message, 11)); /* a policy without a time: it never expires */

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <strings.h>
 
 #define OWN_DEADLINE_S 60
 #define OWN_RETENTION_S (7 * 86400)
@@ -84,7 +85,21 @@ bool subscription_names_of(const struct job_options *options, struct google *goo
  * Made at the job's start, and removed with it
  */
 
-static bool make_one(const struct job_options *options, struct google *google, const char *topic, struct error *err)
+struct own_call {
+	const char *store;
+	void (*on_shared)(void *context, const char *name);
+	void *context;
+};
+
+/* A job of the same name in another home has the same name for it, and each would get a part of the messages. */
+static void look_whose(const struct subscription *there, const struct own_call *own, const char *name)
+{
+	if (own->store && there->store[0] && strcasecmp(there->store, own->store) != 0)
+		own->on_shared(own->context, name);
+}
+
+static bool make_one(const struct job_options *options, struct google *google, const char *topic, const struct own_call *own,
+                     struct error *err)
 {
 	char name[PUBSUB_NAME_BYTES];
 	struct subscription_wish wish = own_wish(options, name, topic);
@@ -93,11 +108,14 @@ static bool make_one(const struct job_options *options, struct google *google, c
 	struct error failure = { 0 };
 	bool was_there;
 
+	wish.store = own->store;
 	if (!subscription_own_name(options->name, topic, google_project(google), name, err))
 		return false;
 	/* It is there at every start but the first, and looking needs less of a right than making. */
-	if (subscription_get(google, name, ADMIN_WAIT_MS, &there, &code, &failure))
+	if (subscription_get(google, name, ADMIN_WAIT_MS, &there, &code, &failure)) {
+		look_whose(&there, own, name);
 		return true;
+	}
 	if (code == GRPC_NOT_FOUND || code == GRPC_PERMISSION_DENIED)
 		return subscription_make(google, &wish, ADMIN_WAIT_MS, &was_there, err);
 	if (err)
@@ -105,8 +123,10 @@ static bool make_one(const struct job_options *options, struct google *google, c
 	return false;
 }
 
-bool subscriptions_make_own(const struct job_options *options, struct google *google, struct error *err)
+bool subscriptions_make_own(const struct job_options *options, struct google *google, const char *store,
+                            void (*on_shared)(void *context, const char *name), void *context, struct error *err)
 {
+	struct own_call own = { store, on_shared, context };
 	struct pubsub_names topics;
 	bool is_fine = true;
 
@@ -115,7 +135,7 @@ bool subscriptions_make_own(const struct job_options *options, struct google *go
 	if (!pubsub_names_read(PUBSUB_TOPIC, options->input_topics, google_project(google), &topics, err))
 		return false;
 	for (size_t i = 0; is_fine && i < topics.count; i++)
-		is_fine = make_one(options, google, topics.items[i], err);
+		is_fine = make_one(options, google, topics.items[i], &own, err);
 	pubsub_names_free(&topics);
 	return is_fine;
 }

@@ -90,6 +90,23 @@ static enum subscription_state state_of(int32_t number)
 	return number == 1 ? SUBSCRIPTION_ACTIVE : number == 2 ? SUBSCRIPTION_RESOURCE_ERROR : SUBSCRIPTION_STATE_UNKNOWN;
 }
 
+/* One pair of the map of labels. */
+static void read_label(struct proto_reader *outer, const struct proto_field *field, struct subscription *s)
+{
+	struct proto_reader inner = proto_enter(outer, field);
+	struct span name = SPAN(""), value = SPAN("");
+	struct proto_field each;
+
+	while (proto_next(&inner, &each)) {
+		if (each.number == 1)
+			name = proto_bytes(&each);
+		else if (each.number == 2)
+			value = proto_bytes(&each);
+	}
+	if (proto_leave(outer, &inner) && span_equal(name, SPAN("weir-store")))
+		copy(s->store, sizeof(s->store), value);
+}
+
 static void read_field(struct proto_reader *reader, const struct proto_field *field, struct subscription *s)
 {
 	switch (field->number) {
@@ -99,6 +116,7 @@ static void read_field(struct proto_reader *reader, const struct proto_field *fi
 	case 5: s->ack_deadline_ms = INT64_C(1000) * proto_int32(field); return;
 	case 7: s->keeps_acked = proto_bool(field); return;
 	case 8: s->retention_ms = duration_ms(reader, field); return;
+	case 9: read_label(reader, field, s); return;
 	case 10: s->is_ordered = proto_bool(field); return;
 	case 11: read_expiration(reader, field, s); return;
 	case 12: copy(s->filter, sizeof(s->filter), proto_bytes(field)); return;

@@ -23,7 +23,7 @@ def test_a_topics_own_subscription_lives_with_the_job():
         assert r.code == 0 and r.last["received"] == 0, r
         _, made = server.rest("GET", "/v1/" + own)
         assert made["ackDeadlineSeconds"] == 60 and made["enableMessageOrdering"] and made["retainAckedMessages"], made
-        assert made["expirationPolicy"] == {} and made["labels"] == {"weir-job": "own"}, made
+        assert made["expirationPolicy"] == {} and made["labels"]["weir-job"] == "own" and len(made["labels"]["weir-store"]) == 32, made
         # What is published from now on is in it, and the next run finds it again.
         server.publish("orders", lines(1, 20))
         r = home.run("run", path, "--until-idle", "--json", env=server.env)
@@ -50,3 +50,18 @@ def test_a_topic_that_is_not_there_needs_you():
     with emulators.pubsub() as server, weir.Home() as home:
         r = home.run("run", job(home, server), "--until-idle", "--json", env=server.env)
         assert r.code == 78 and r.error["code"] == "google_not_found" and "topic" in r.error["message"], r
+
+
+def said(home, code):
+    return [line for line in home.run("journal", "--json", "--limit", "0").lines if code in json.dumps(line)]
+
+
+def test_a_second_home_with_the_same_job_is_told_that_it_shares():
+    with emulators.pubsub() as server, weir.Home() as home, weir.Home() as other:
+        server.create("orders")
+        for one in (home, other, home):
+            r = one.run("run", job(one, server), "--until-idle", "--json", env=server.env)
+            assert r.code == 0, r
+        assert not said(home, "subscription_shared")
+        told = said(other, "subscription_shared")
+        assert len(told) == 1 and server.subscription("weir-own-orders") in json.dumps(told), told
