@@ -183,6 +183,7 @@ static const struct event_row {
 	{ "job_needs_you", "system", LEVEL_ERROR },    { "job_waiting", "system", LEVEL_WARN },
 	{ "out_of_memory", "system", LEVEL_ERROR },
 	{ "engine_was_killed", "system", LEVEL_WARN }, { "dlq_group", "system", LEVEL_WARN },
+	{ "message_held_long", "system", LEVEL_WARN }, { "subscription_shared", "system", LEVEL_WARN },
 	{ "schema_changed", "source", LEVEL_INFO },    { "replica_lost", "system", LEVEL_ERROR },
 };
 

@@ -246,6 +246,8 @@ static struct pubsub *pubsub_new(const struct source_setup *setup, const struct 
 	pubsub->was_killed = setup->was_killed;
 	pubsub->on_news = setup->on_news;
 	pubsub->context = setup->context;
+	pubsub->on_event = setup->on_event;
+	pubsub->event_context = setup->event_context;
 	pubsub->record_bytes_max = (size_t)setup->options->max_record_bytes;
 	pubsub->identity = identity_of(names);
 	make_client_id(pubsub->client_id);

@@ -272,6 +272,14 @@ void lease_learn(struct lease *lease, int64_t held_ms, uint32_t messages)
 		lease->count += lease->steps[i] /= 2;
 }
 
+bool held_long(struct held *held, int64_t now_ms)
+{
+	bool was_long = held->is_long;
+
+	held->is_long = held->first && now_ms - held->first->received_ms >= HELD_LONG_MS;
+	return held->is_long && !was_long;
+}
+
 static int64_t held_mostly_ms(const struct lease *lease)
 {
 	uint64_t seen = 0;

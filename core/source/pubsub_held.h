@@ -13,6 +13,7 @@
 #define LEASE_MOST_MS 600000
 #define PARCEL_MESSAGES 2500          /* what one request takes; */
 #define REQUEST_BYTES (500u << 10)    /* the server's limit is 512 KiB */
+#define HELD_LONG_MS 3600000         /* after so long official clients give a message up */
 #define ACK_ID_BYTES_MAX 16000        /* Google's have some two hundred */
 
 struct parcel {
@@ -36,6 +37,7 @@ struct held {
 	uint64_t count;                   /* messages that are not confirmed */
 	size_t bytes;                     /* of the parcels they are in */
 	uint64_t expired;                 /* messages whose lease ran out, so far */
+	bool is_long;                     /* the oldest is held beyond HELD_LONG_MS, and that was told */
 	int64_t due_ms;                   /* the first moment at which one is to be extended; INT64_MAX: none */
 };
 
@@ -62,6 +64,9 @@ void held_extended(struct held *held, uint64_t errand, int64_t sent_ms, int64_t 
 void held_not_extended(struct held *held, uint64_t errand, int64_t again_ms);
 /* Counts what ran out; cheap while nothing is due. */
 void held_look(struct held *held, int64_t now_ms);
+
+/* True once when the oldest has been held beyond HELD_LONG_MS; again when that was over meanwhile. */
+bool held_long(struct held *held, int64_t now_ms);
 
 /* Ids packed as above, each behind a tag of protobuf. False: no more room. */
 bool ids_put(struct text *request, struct span ids, char tag);

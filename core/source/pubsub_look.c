@@ -179,6 +179,18 @@ static bool says_the_same(const struct error *a, const struct error *b)
 	return a->kind == b->kind && strcmp(a->code, b->code) == 0 && strcmp(a->message, b->message) == 0;
 }
 
+/* Nothing is lost by it, and nobody may have seen that a destination has waited for so long. */
+static void tell_long(struct pubsub *pubsub)
+{
+	char sentence[640];
+
+	if (!pubsub->on_event)
+		return;
+	snprintf(sentence, sizeof(sentence), "a message of %.300s is held for more than %d minutes and not acknowledged: what it is "
+	         "written to does not take it", pubsub->channels[pubsub->held.first->channel].shown, HELD_LONG_MS / 60000);
+	pubsub->on_event(pubsub->event_context, "-", "message_held_long", sentence);
+}
+
 void keeper_tell(struct pubsub *pubsub, int64_t now_ms)
 {
 	bool has_news = false;
@@ -190,6 +202,8 @@ void keeper_tell(struct pubsub *pubsub, int64_t now_ms)
 		return;
 	pubsub->told_ms = now_ms;
 	held_look(&pubsub->held, now_ms);
+	if (held_long(&pubsub->held, now_ms))
+		tell_long(pubsub);
 	find_trouble(pubsub, now_ms, &trouble);
 	pthread_mutex_lock(&pubsub->lock);
 	look_locked(pubsub, now_ms);

@@ -120,6 +120,8 @@ struct pubsub {
 	bool is_followed, was_killed;
 	void (*on_news)(void *context);
 	void *context;
+	void (*on_event)(void *event_context, const char *table, const char *code, const char *sentence);
+	void *event_context;
 	size_t record_bytes_max;
 
 	pthread_t keeper;

@@ -66,7 +66,7 @@ struct source_setup {
 	int64_t run;                            /* and the replay whose claims are read */
 	struct google *google;                  /* lent until close; NULL: the job asks nothing of Google */
 	const char *incarnation;                /* random identity of the job's store; NULL */
-	/* Something that is worth a line in the journal, from open alone; NULL: nobody wants to know. */
+	/* Something that is worth a line in the journal, until close and from any thread; NULL: nobody wants to know. */
 	void (*on_event)(void *event_context, const char *table, const char *code, const char *sentence);
 	void *event_context;
 	bool was_killed;                        /* the last run: what it held is still leased to it */

@@ -199,6 +199,27 @@ static void test_a_lease_follows_work_and_the_slowest_call(void **state)
 	assert_int_equal(lease_wanted_ms(&lease, INT64_MAX / 8), LEASE_MOST_MS);
 }
 
+static void test_an_hour_is_told_once_and_again_when_it_was_over(void **state)
+{
+	struct held held;
+	struct taken taken = { .ids = text_new(1000) };
+
+	(void)state;
+	held_begin(&held, 1);
+	assert_false(held_long(&held, HELD_LONG_MS));
+	add(&held, 0, 1, 1000);
+	add(&held, 0, 2, 5000);
+	assert_false(held_long(&held, HELD_LONG_MS + 999));
+	assert_true(held_long(&held, HELD_LONG_MS + 1000));
+	assert_false(held_long(&held, HELD_LONG_MS + 1200));
+	held_confirm(&held, 2, HELD_LONG_MS + 1300, take, &taken);
+	assert_false(held_long(&held, HELD_LONG_MS + 1400));
+	assert_true(held_long(&held, HELD_LONG_MS + 5000));
+	held_confirm(&held, 3, HELD_LONG_MS + 5100, take, &taken);
+	assert_false(held_long(&held, 3 * HELD_LONG_MS));
+	text_free(taken.ids);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +229,7 @@ int main(void)
 		cmocka_unit_test(test_slow_calls_lose_no_lease),
 		cmocka_unit_test(test_a_call_without_answer_is_made_again_beside_it),
 		cmocka_unit_test(test_requests_take_what_the_server_takes),
+		cmocka_unit_test(test_an_hour_is_told_once_and_again_when_it_was_over),
 		cmocka_unit_test(test_a_lease_follows_work_and_the_slowest_call),
 	};
 
