@@ -82,3 +82,35 @@ def test_the_topic_fails_and_comes_back_and_each_letter_is_there():
         got = read(server)
         assert {body for body, _, _ in got} == {b"{broken %d" % i for i in range(300)} and len(got) >= 300, len(got)
         assert len({letter for _, _, letter in got}) == 300
+
+
+def published(server, count=200):
+    """What the publisher says of numbers in order under two keys, and what came of each key, in order."""
+    server.create("ordered", "ordered-sub", enableMessageOrdering=True)
+    said = emulators.run("publish", env=server.env, topic=server.topic("ordered"), count=count)
+    came = {"even": [], "odd": []}
+    for message in server.receive_by_client("ordered-sub"):
+        came[message["key"]].append(int(message["data"]))
+    return said, came
+
+
+def test_ordering_keys_keep_their_order_through_tries():
+    with emulators.pubsub() as server:
+        server.fault("status", "Publish", code="UNAVAILABLE", times=3, skip=2)
+        said, came = published(server)
+        assert said["published"] == 204 and said["failed"] == 0 and said["retries"] >= 3 and said["refused"] == ["", ""], said
+        assert came == {"even": list(range(0, 204, 2)), "odd": list(range(1, 204, 2))}, came
+
+
+def test_a_key_that_failed_is_paused_until_it_is_resumed_and_the_other_goes_on():
+    with emulators.pubsub() as server:
+        server.fault("status", "Publish", code="INVALID_ARGUMENT", times=1, skip=2)
+        said, came = published(server)
+        assert sorted(said["refused"]) == ["", "ordering_key_paused"] and said["failed"] and said["codes"], said
+        paused, other = ("even", "odd") if said["refused"][0] else ("odd", "even")
+        first = paused == "odd"
+        assert came[other] == list(range(not first, 204, 2)), (said, came)
+        # Its beginning, nothing behind what failed, and what was added when it went on.
+        before = came[paused][:-1]
+        assert before == list(range(first, 204, 2))[:len(before)] and came[paused][-1] == 202 + first, (said, came)
+        assert said["failed"] == 100 - len(before) and said["published"] == len(came[paused]) + len(came[other]), (said, came)

@@ -175,7 +175,7 @@ int64_t memory_most_kib(void)
 
 static const struct scenario other_scenarios[] = { { "bench", bench_run }, { NULL, NULL } };
 
-static const struct scenario *const tables[] = { stream_scenarios, fault_scenarios, rest_scenarios, credential_scenarios, job_scenarios,
+static const struct scenario *const tables[] = { stream_scenarios, fault_scenarios, rest_scenarios, credential_scenarios, job_scenarios, publish_scenarios,
                                                 other_scenarios };
 
 /* A call that hangs must not hang the tests: SIGALRM ends the program. */

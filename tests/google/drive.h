@@ -38,7 +38,8 @@ struct scenario {
 	const char *name;
 	json_t *(*run)(void);
 };
-extern const struct scenario stream_scenarios[], fault_scenarios[], rest_scenarios[], credential_scenarios[], job_scenarios[];
+extern const struct scenario stream_scenarios[], fault_scenarios[], rest_scenarios[], credential_scenarios[], job_scenarios[],
+	publish_scenarios[];
 
 int proto_copy(const char *from, const char *to);
 json_t *bench_run(void);
