@@ -1,20 +1,64 @@
 /* Checks of what is Google's whatever the job does: credentials, whose they are, the clock. */
 #include "base/clock.h"
 #include "engine/check_private.h"
+#include "transform/transform.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #define CLOCK_ODD_S 60    /* beyond it leases and times on screens mislead */
 #define CLOCK_WRONG_S 300 /* beyond it signed tokens are refused */
+
+/* What this template can do meanwhile. */
+static const char *instead_of_bigquery(const struct job_options *options, const struct error *why)
+{
+	if (options->template != TEMPLATE_PUBSUB_CDC || options->warehouse != WAREHOUSE_BIGQUERY ||
+	    strcmp(why->code, "not_available_yet") != 0)
+		return NULL;
+	return "set \"warehouse\": \"local\"; there this template works: datasets and tables by their templates, schema file, append and "
+	       "upsert, dead letters and their replay";
+}
+
+static bool is_plain_file(const char *path)
+{
+	struct stat info;
+
+	return !path || (stat(path, &info) == 0 && S_ISREG(info.st_mode));
+}
+
+/* Read as the job reads them; a pipe gives what it has once, and is left to the job. */
+static bool files_are_right(const struct job_options *options, struct error *err)
+{
+	struct transform_setup setup = { .options = options, .wants_json = true };
+	const struct transform_ops *ops = transform_choose(options, err);
+	struct transform *transform;
+
+	if (!ops)
+		return false;
+	if (!is_plain_file(options->source_schema) || !is_plain_file(options->schema_file))
+		return true;
+	transform = ops->open(&setup, err);
+	if (transform)
+		ops->close(transform);
+	return transform != NULL;
+}
+
+static const char *parameter_of_file(const struct error *why)
+{
+	return strcmp(why->code, "bad_schema_file") == 0 ? "schemaFilePath" : strcmp(why->code, "bad_source_schema") == 0 ? "sourceSchema" : NULL;
+}
 
 void check_startable(struct check *check)
 {
 	struct error why = { 0 };
 
-	if (job_options_startable(check->options, &why))
-		check_ok(check, NULL, "the job can start");
+	if (!job_options_startable(check->options, &why))
+		check_fails(check, &(struct finding){ .fix = instead_of_bigquery(check->options, &why) }, &why);
+	else if (!files_are_right(check->options, &why))
+		check_fails(check, &(struct finding){ .parameter = parameter_of_file(&why) }, &why);
 	else
-		check_fails(check, NULL, &why);
+		check_ok(check, NULL, "the job can start");
 }
 
 void check_credentials(struct check *check)

@@ -28,6 +28,7 @@ struct bq_type {
 struct bq_field {
 	struct span name;
 	struct bq_type type;
+	bool is_required; /* by the schema file; no part of the type, and not kept with it */
 };
 
 /* "INT64", "ARRAY<STRING>", "STRUCT<x FLOAT64, y FLOAT64>" */

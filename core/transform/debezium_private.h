@@ -183,6 +183,7 @@ struct column_more {
 	bool is_fixed;                  /* the owner chose the type: never widened */
 	bool is_encoded;
 	bool is_required;               /* by the schema file: a row without a value is refused */
+	const struct bq_type *inside;   /* as the schema file has it, where fields of its records are required; else NULL */
 	bool is_case_told;              /* that a second name is this column, but for its case */
 	struct span quoted;             /* "\"name\":" */
 	struct span first_default;      /* of the table's first row, as JSON, until an older row lacks the column */
@@ -230,6 +231,7 @@ struct table {
 	struct span guessed;            /* the one, if it is one */
 	uint32_t history_version;
 	size_t required_count;          /* columns that are required */
+	bool has_inside;                /* a column has fields that are */
 	struct shape *shapes[SHAPES_MAX]; /* newest first */
 	size_t lacks_count;             /* of columns, when it was last asked whether a shape lacks one */
 	bool may_lack;                  /* a row whose block lacks a column has been seen in this run */

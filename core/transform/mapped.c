@@ -334,6 +334,18 @@ static bool has_required(struct event *e, const struct row *row)
 	return true;
 }
 
+static bool has_required_inside(struct event *e, const struct row *row)
+{
+	const struct table *table = e->table;
+	const char *path;
+	int32_t column;
+
+	if (!mapped_lacks_inside(row, e->batch->arena, &column, &path))
+		return true;
+	return REFUSE_MAP(e, "missing_required", table->columns[column].name, span_of(path),
+	                  "field %s is REQUIRED by the schema file, and the row has no value for it", path);
+}
+
 static bool write_row(struct debezium *d, struct event *e)
 {
 	bool is_upsert = d->options->replication_mode == REPLICATION_UPSERT;
@@ -344,7 +356,7 @@ static bool write_row(struct debezium *d, struct event *e)
 
 	if (!row_shape(d, e, 0, &d->rooms[0], &row) || (is_upsert && !key_decide(d, e, true)) || !row_convert(d, e, &row))
 		return false;
-	if (e->table->required_count && !has_required(e, &row))
+	if ((e->table->required_count && !has_required(e, &row)) || (e->table->has_inside && !has_required_inside(e, &row)))
 		return false;
 	if (is_upsert) {
 		row_spell_key(e, &row);

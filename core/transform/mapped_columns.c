@@ -19,6 +19,73 @@ static void require(struct table *table, size_t column, const struct file_column
 
 	table->required_count += is_required && !table->more[column].is_required;
 	table->more[column].is_required = is_required;
+	table->more[column].inside = told && told->has_required_inside ? &told->type : NULL;
+	table->has_inside |= table->more[column].inside != NULL;
+}
+
+static uint32_t member_of(const struct json_doc *doc, uint32_t object, struct span name, struct arena *arena)
+{
+	uint32_t end = doc->tokens[object].next;
+
+	for (uint32_t at = object + 1; at < end; at = doc->tokens[at + 1].next) {
+		if (name_equal(json_text(doc, at, arena), name))
+			return at + 1;
+	}
+	return 0;
+}
+
+static const char *lacking(const struct json_doc *doc, uint32_t token, const struct bq_type *type, const char *path,
+                           struct arena *arena);
+
+static const char *lacking_in_list(const struct json_doc *doc, uint32_t list, const struct bq_type *type, const char *path,
+                                   struct arena *arena)
+{
+	const char *found = NULL;
+	size_t number = 0;
+
+	for (uint32_t at = list + 1; !found && at < doc->tokens[list].next; at = doc->tokens[at].next)
+		found = lacking(doc, at, type, arena_printf(arena, "%s[%zu]", path, number++), arena);
+	return found;
+}
+
+/* A record that is not there needs none of its fields. */
+static const char *lacking(const struct json_doc *doc, uint32_t token, const struct bq_type *type, const char *path,
+                           struct arena *arena)
+{
+	const char *found = NULL;
+
+	if (json_is(doc, token, JSON_ARRAY))
+		return lacking_in_list(doc, token, type, path, arena);
+	if (!json_is(doc, token, JSON_OBJECT))
+		return NULL;
+	for (size_t i = 0; !found && i < type->field_count; i++) {
+		const struct bq_field *field = &type->fields[i];
+		const char *inner = arena_printf(arena, "%s.%.*s", path, SPAN_ARG(field->name));
+		uint32_t value = member_of(doc, token, field->name, arena);
+
+		if (field->is_required && (!value || json_is(doc, value, JSON_NULL)))
+			return inner;
+		if (value && field->type.field_count)
+			found = lacking(doc, value, &field->type, inner, arena);
+	}
+	return found;
+}
+
+bool mapped_lacks_inside(const struct row *row, struct arena *arena, int32_t *out_column, const char **out_path)
+{
+	for (size_t i = 0; i < row->shape->count; i++) {
+		int32_t column = row->shape->members[i].column;
+		const struct bq_type *inside = column >= 0 ? row->table->more[column].inside : NULL;
+		const char *name = inside ? arena_string(arena, row->table->columns[column].name) : NULL;
+		const char *path = inside ? lacking(row->doc, row->tokens[i], inside, name, arena) : NULL;
+
+		if (!path)
+			continue;
+		*out_column = column;
+		*out_path = path;
+		return true;
+	}
+	return false;
 }
 
 /* The owner's word for the column, else the file's, else STRING; or what values say, where that is asked for. */

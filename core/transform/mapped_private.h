@@ -15,6 +15,7 @@ struct file_column {
 	struct span name;
 	struct bq_type type;
 	bool is_required;
+	bool has_required_inside; /* a field of it is, however deep */
 };
 
 struct schema_file;
@@ -30,6 +31,9 @@ struct mapping {
 	struct span datasets[DATASETS_MAX];      /* that tables of the job are in */
 	size_t dataset_count;
 };
+
+/* mapped_columns.c: a REQUIRED field of a row's records that has no value, with where it stands in the message; false: none. */
+bool mapped_lacks_inside(const struct row *row, struct arena *arena, int32_t *out_column, const char **out_path);
 
 /* mapped_clean.c: what the original makes of a value, without or with its faults; pure functions of text. */
 /* Of a DATE: the text without a midnight behind it. */

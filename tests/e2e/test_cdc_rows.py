@@ -181,6 +181,20 @@ def test_mistakes_are_said_with_line_and_column():
         found = {(x["line"], x["parameter"], x["code"]) for x in r.lines if x.get("line")}
         assert {(5, "windowDuration", "bad_parameter"), (6, "outputTableNameTemplate", "never_a_name"), (7, "replicationMode", "bad_parameter")} <= found, r
         home.write("f.jsonl", "")
+        for reading, kind, mode, column in (("full", "DATES", "NULLABLE", 10), ("original", "DATE", "NULL", 35)):
+            home.write("s.json", '[{"name":"a","type":"DATE","mode":"NULLABLE"},\n {"type":"%s","name":"b","mode":"%s"}]' % (kind, mode))
+            home.write("job.json", json.dumps({"name": "x", "template": "PubSub_CDC_to_BigQuery", "parameters": {
+                "inputFile": "f.jsonl", "warehouse": "local", "outputDatasetTemplate": "d", "schemaFilePath": "s.json", "schemaFileReading": reading}}))
+            r = home.run("check", "job.json", "--json")
+            assert r.code == 78 and [(x["level"], x["code"], x["parameter"]) for x in r.lines] == [("fails", "bad_schema_file", "schemaFilePath")], r
+            assert "line 2, column %d: [1]: " % column in r.last["message"], r
+        home.write("s.json", '[{"name":"a","type":"DATE","mode":"NULLABLE"}]')
+        r = home.run("check", "job.json", "--json")
+        assert r.code == 0 and [x["level"] for x in r.lines] == ["ok"], r
+        home.write("job.json", json.dumps({"name": "x", "project": "p-1", "template": "PubSub_CDC_to_BigQuery", "parameters": {"inputFile": "f.jsonl", "outputDatasetTemplate": "d"}}))
+        r = home.run("check", "job.json", "--json", env={"GOOGLE_APPLICATION_CREDENTIALS": home.file("none.json")})
+        found = [x for x in r.lines if x["code"] == "not_available_yet"]
+        assert r.code == 78 and "warehouse=bigquery" in found[0]["message"] and '"warehouse": "local"' in found[0]["fix"], r
         for name in ("javascriptTextTransformGcsPath", "enrichment"):
             more = {"javascriptTextTransformGcsPath": "a.js", "javascriptTextTransformFunctionName": "f"} if name[0] == "j" else {
                 "enrichment": {"queryFn": "q"}}

@@ -295,6 +295,26 @@ static void file_open(struct rig *rig, const char *content, const char *more)
 	"\"mode\":\"NULLABLE\"},{\"name\":\"k\",\"type\":\"INT64\",\"mode\":\"REQUIRED\"}]"
 #define P7_ROW "{\"n\":7,\"d\":\"2020-01-02T00:00:00Z\",\"k\":3}"
 
+#define INSIDE_FILE "[{\"name\":\"o\",\"type\":\"RECORD\",\"fields\":[{\"name\":\"x\",\"type\":\"INT64\",\"mode\":\"REQUIRED\"}," \
+	"{\"name\":\"i\",\"type\":\"RECORD\",\"mode\":\"REPEATED\",\"fields\":[{\"name\":\"y\",\"type\":\"STRING\",\"mode\":\"REQUIRED\"}]}]}]"
+
+static void fields_of_records_are_required_too(void **state)
+{
+	static const char *const fine[] = { "{\"o\":{\"x\":1}}", "{\"o\":{\"X\":1,\"i\":[]}}", "{\"o\":{\"x\":1,\"i\":[{\"y\":\"a\"}]}}",
+		"{\"o\":null}", "{\"z\":\"no record, none of its fields\"}" };
+	static const char *const refused[] = { "{\"o\":{}}", "{\"o\":{\"x\":null}}", "{\"o\":{\"x\":1,\"i\":[{\"y\":\"a\"},{}]}}",
+		"{\"o\":{\"x\":1,\"i\":[{\"y\":null}]}}" };
+	struct rig rig;
+
+	(void)state;
+	file_open(&rig, INSIDE_FILE, "");
+	for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
+		assert_int_equal(rig_send(&rig, fine[i], "")->fate, MESSAGE_OPEN);
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+		refused_as(rig_send(&rig, refused[i], ""), "missing_required");
+	rig_close(&rig);
+}
+
 /* P7: original STRING for INT64 and no mode; here both mean what they say. */
 static void the_schema_file_names_types_and_modes(void **state)
 {
@@ -338,11 +358,12 @@ static void every_type_in_any_spelling_and_nested_fields(void **state)
 static void a_schema_file_with_a_mistake_is_said_with_its_place(void **state)
 {
 	static const char *const cases[][2] = {
-		{ "[{\"name\":\"a\",\"type\":\"INTEGR\"}]", "[0]: 'INTEGR' is no type" },
+		{ "[{\"name\":\"a\",\"type\":\"INTEGR\"}]", "line 1, column 21: [0]: 'INTEGR' is no type" },
 		{ "[{\"name\":\"a\",\"type\":\"DATE\",\"mode\":\"NULL\"}]", "[0]: mode is none of" },
 		{ "[{\"type\":\"DATE\"}]", "[0]: the column has no name" },
 		{ "[{\"name\":\"a\",\"type\":\"RECORD\"}]", "[0]: a record needs its fields" },
-		{ "[{\"name\":\"a\",\"type\":\"RECORD\",\"fields\":[{\"name\":\"b\",\"type\":\"?\"}]}]", "[0].fields[0]: '?'" },
+		{ "[{\"name\":\"a\",\"type\":\"RECORD\",\"fields\":[{\"name\":\"b\",\"type\":\"?\"}]}]", "line 1, column 59: [0].fields[0]: '?'" },
+		{ "{\"schema\":{\"fields\":[\n {\"name\":\"a\",\n  \"type\":\"?\"}]}}", "line 3, column 10: [0]: '?'" },
 		{ "[{\"name\":\"a\",\"type\":\"DATE\"},{\"name\":\"A\",\"type\":\"DATE\"}]", "[1]: column 'A' stands twice" },
 		{ "[\n{]", "line 2, column 2" },
 		{ "{\"a\":1}", "a list of columns" },
@@ -461,6 +482,7 @@ int main(void)
 		cmocka_unit_test(two_names_but_for_their_case_in_one_row_are_a_letter),
 		cmocka_unit_test(retry_members_are_no_columns_unless_asked_for),
 		cmocka_unit_test(the_schema_file_names_types_and_modes),
+		cmocka_unit_test(fields_of_records_are_required_too),
 		cmocka_unit_test(every_type_in_any_spelling_and_nested_fields),
 		cmocka_unit_test(a_schema_file_with_a_mistake_is_said_with_its_place),
 		cmocka_unit_test(dates_lose_their_midnight),

@@ -152,6 +152,15 @@ static bool is_anything(const struct home *home, const char *word, const char *p
 	return fail(err, ERROR_CONFIG, "job_unknown", "there is no job '%.100s', and no file of that name", word);
 }
 
+/* For what only the engine can ask or read: Google, and the schema file as the job would read it. */
+static bool needs_engine(const struct job_options *options)
+{
+	struct error ignored = { 0 };
+
+	return job_options_ask_google(options) ||
+	       (options->schema_file && options->auto_map_tables && job_options_startable(options, &ignored));
+}
+
 int cli_check(const struct home *home, const struct command_line *line)
 {
 	const char *params[PARAMS_MAX];
@@ -173,8 +182,7 @@ int cli_check(const struct home *home, const struct command_line *line)
 		struct checked checked = { path, line->is_json };
 
 		job_options_column_names(options, print_warning, &checked);
-		status = job_options_ask_google(options) ? ask_engine(home, line, path)
-		                                         : check_startable(options, path, line->is_json);
+		status = needs_engine(options) ? ask_engine(home, line, path) : check_startable(options, path, line->is_json);
 	}
 	job_options_free(options);
 	option_problems_free(&problems);
