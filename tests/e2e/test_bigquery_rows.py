@@ -1,0 +1,121 @@
+"""Rows of every type at its extremes, and of random tables, as BigQuery has them: what the stand-in decodes with Google's protobuf library
+by the descriptor that we sent is what the local changelog says."""
+import ast
+import json
+import os
+import random
+import subprocess
+import sys
+
+import cases
+import emulators
+import histories
+import test_bigquery as base
+import weir
+from test_bigquery import LOG, ONCE
+
+sys.setrecursionlimit(20000) # JSON as deep as it may be
+CASES = int(os.environ.get("WEIR_BIGQUERY_CASES", "12"))
+WAYS = ({}, ONCE, {"useStorageWriteApi": False, "useStorageWriteApiAtLeastOnce": False})
+LOCAL = {"replicationMode": "changelog", "replicaDataset": None, "changeLogDataset": "local_log"}
+
+
+def random_case(seed):
+    """In order and once each: a repeat is no row of the local changelog, but one of BigQuery's. A RENAME copies rows locally only, and
+    a type that was guessed may be another by the time that the table is made."""
+    rng = random.Random(seed)
+    case = object.__new__(cases.Case)
+    case.mode = "changelog"
+    case.history = histories.History(rng, has_renames=False, only=os.environ.get("WEIR_CONNECTOR"))
+    while case.history.form == "bare":
+        case.history = histories.History(rng, has_renames=False, only=os.environ.get("WEIR_CONNECTOR"))
+    case.changes, case.batch, case.kills, case.cuts = case.history.changes, rng.choice((7, 5000)), [], []
+    case.order = list(dict.fromkeys(case.placed(rng, False)))
+    return case
+
+
+def as_text(value):
+    """A key that was met before its table's types has a type that was guessed: the local changelog keeps how it was written then."""
+    if isinstance(value, dict):
+        return {k: as_text(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [as_text(v) for v in value]
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def texts(rows):
+    return sorted((tuple(json.dumps(as_text(json.loads(x)), sort_keys=True) if i in (5, 6, 9) and x else x for i, x in enumerate(row)) for row in rows), key=repr)
+
+
+def compare_texts(home, bq, letters):
+    missing = 0
+    for (table,) in home.sql(r"SELECT name FROM sqlite_master WHERE type='table' AND name LIKE '%\_changelog' ESCAPE '\'", "local_log"):
+        ours, theirs = texts(base.local_rows(home, table, "local_log")), texts(base.remote_rows(bq, LOG + "." + table))
+        extra = [row for row in theirs if row not in ours]
+        assert not extra and len(theirs) == len(set(theirs)), (table, extra[:1], [row for row in ours if extra and row[:2] == extra[0][:2]])
+        missing += len(ours) - len(theirs)
+    assert missing == letters, (missing, letters)
+
+
+def both(home, bq, feed, way, compare, **more):
+    home.env.update(bq.env)
+    local = home.run("run", home.job(feed, "local", **LOCAL, **more), "--until-idle", "--json")
+    assert local.code == 0, local
+    result = base.run_bigquery(home, feed, expect=None, **way, **more)
+    letters = home.letters() if result["dead_lettered"] else []
+    assert all(letter["code"] == "null_element" for letter in letters), letters[0]
+    assert result["balanced"] and result["written"] + len(letters) == local.last["written"], (result, local.last)
+    compare(home, bq, letters=len(letters))
+
+
+def test_rows_of_random_tables():
+    first = weir.first_seed()
+    for seed in range(first, first + CASES):
+        case = random_case(seed)
+        with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+            more = {"sourceSchema": home.write("schema.json", histories.file_of_types(case.history))} if case.history.form == "file" else {}
+            home.env["WEIR_BATCH_RECORDS"] = str(case.batch)
+            feed = home.write("f.jsonl", "".join(case.pieces()))
+            try:
+                both(home, bq, feed, WAYS[seed % len(WAYS)], compare_texts, **more)
+            except AssertionError as error:
+                raise AssertionError("WEIR_SEED=%d WEIR_BIGQUERY_CASES=1: %s: %s" % (seed, case, error)) from error
+
+
+TYPES = os.path.join(weir.ROOT, "tests", "fixtures", "types.def")
+ROWS_OF_TYPES = ("#define SUBJECT(name)\n#define FINE(end, node, column, value, text) @@ (node), (column), (value)\n"
+                 "#define OUT(...)\n#define BAD(...)\n#define UNREAD(...)\n#include \"%s\"\n")
+
+
+def fine_values():
+    """{(node, column): values} of the table of types, as its compiler reads it: those with a schema node and the type's own column."""
+    done = subprocess.run(["cc", "-E", "-P", "-x", "c", "-"], input=(ROWS_OF_TYPES % TYPES).encode(), capture_output=True, check=True)
+    found = {}
+    for line in done.stdout.decode().splitlines():
+        if not line.startswith("@@"):
+            continue
+        node, column, value = ast.literal_eval("(%s)" % line[2:])
+        if node.startswith("{") and column.startswith("="):
+            found.setdefault(node, []).append(value)
+    return found
+
+
+def table_of_types(number, nodes):
+    """Rows of one table: a column a node, a row for the first value of each, one for the second, ..."""
+    fields = [dict(json.loads(node), field="v%d" % i, optional=True) for i, (node, _) in enumerate(nodes)]
+    fields.append({"type": "int32", "optional": False, "field": "id"})
+    block = json.dumps({"type": "struct", "fields": [{"type": "struct", "field": side, "optional": True, "fields": fields} for side in ("before", "after")]})
+    for row in range(max(len(values) for _, values in nodes)):
+        after = ",".join(['"id":%d' % row] + ['"v%d":%s' % (i, values[row]) for i, (_, values) in enumerate(nodes) if row < len(values)])
+        source = json.dumps({"connector": "postgresql", "db": "shop", "schema": "public", "table": "t%d" % number, "lsn": 1000 + row, "ts_ms": 1700000000000})
+        yield ('{"key":"{\\"id\\":%d}","data":{"schema":%s,"payload":{"before":null,"after":{%s},"op":"c","ts_ms":1700000000000,"source":%s}}}\n'
+               % (row, block, after, source))
+
+
+def test_every_type_at_both_ends_is_that_of_the_local_changelog():
+    nodes = list(fine_values().items())
+    assert len(nodes) > 50, len(nodes)
+    feed = "".join(line for at in range(0, len(nodes), 20) for line in table_of_types(at // 20, nodes[at:at + 20]))
+    for way in WAYS:
+        with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+            both(home, bq, home.write("f.jsonl", feed), way, base.compare)
