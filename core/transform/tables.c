@@ -292,22 +292,31 @@ struct table *table_named(struct debezium *d, struct event *e, struct span db, s
 	return table_known(d, e, db, name);
 }
 
+/* The table of this place, made if it is new; the next event of the same place need not look it up. */
+static struct table *table_at(struct debezium *d, struct event *e, const struct place_name *place)
+{
+	struct span source = source_name(e->batch->arena, place->db, place->schema, place->table);
+	struct table *table = table_lookup(d, source);
+
+	if (!table && !table_make(d, e, place, source))
+		return NULL;
+	if (!table)
+		table = e->table;
+	if (!table->is_met)
+		table_meet(d, e, table, place);
+	d->last_table = table;
+	return table;
+}
+
 bool table_mapped(struct debezium *d, struct event *e, struct span dataset, struct span name)
 {
 	struct table *table = d->last_table;
 	struct place_name place = { dataset, NOTHING, name };
 
 	if (!table || !span_equal(table->name, name) || !span_equal(table->db, dataset)) {
-		struct span source = source_name(e->batch->arena, dataset, NOTHING, name);
-
-		table = table_lookup(d, source);
-		if (!table && !table_make(d, e, &place, source))
-			return false;
+		table = table_at(d, e, &place);
 		if (!table)
-			table = e->table;
-		if (!table->is_met)
-			table_meet(d, e, table, &place);
-		d->last_table = table;
+			return false;
 	}
 	e->table = table;
 	e->message->table = table->number;
@@ -341,16 +350,9 @@ bool table_find(struct debezium *d, struct event *e)
 		return false;
 	if (!table || !span_equal(table->name, place.table) || !span_equal(table->schema_name, place.schema) ||
 	    !span_equal(table->db, place.db)) {
-		struct span source = source_name(e->batch->arena, place.db, place.schema, place.table);
-
-		table = table_lookup(d, source);
-		if (!table && !table_make(d, e, &place, source))
-			return false;
+		table = table_at(d, e, &place);
 		if (!table)
-			table = e->table;
-		if (!table->is_met)
-			table_meet(d, e, table, &place);
-		d->last_table = table;
+			return false;
 	}
 	e->table = table;
 	e->message->table = table->number;
