@@ -249,7 +249,7 @@ def poisoned(build):
 def test_a_message_that_kills_is_a_letter_at_the_next_start():
     build = switched()
     with poisoned(build) as (ps, home):
-        poison = {"WEIR_POISON": '%d:"kills"' % signal.SIGSEGV}
+        poison = {"WEIR_POISON": '%d:"kills"' % signal.SIGABRT}
         path = job(home, ps, primaryKey="id")
         r = home.run("run", path, "--until-idle", "--json", env=poison)
         if not build:  # without the switch it is only no change
