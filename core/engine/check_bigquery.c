@@ -54,7 +54,7 @@ void check_bigquery_place(struct check *check)
 /* False: there is nothing to ask, which an earlier row has said, or no project is known. */
 static bool asker_open(struct check *check, struct bigquery_asker *out, struct error *err)
 {
-	struct rest_setup setup = { .user_agent = NULL };
+	struct rest_setup setup = { .ca_file = check->call->engine->settings.ca_file };
 
 	*out = (struct bigquery_asker){ .google = check->google, .wait_ms = check_wait_ms(check) };
 	out->project = google_project(check->google);

@@ -14,7 +14,7 @@ static void *desk_run(void *desk);
 
 static bool desk_start(struct table_desk *desk, struct error *err)
 {
-	struct rest_setup rest = { .user_agent = NULL };
+	struct rest_setup rest = { .ca_file = google_ca_file(desk->google) };
 	int error_number;
 
 	desk->client = rest_open(&rest, err);

@@ -13,7 +13,7 @@
 
 struct insert *insert_open(struct bigquery *sink, struct error *err)
 {
-	struct rest_setup setup = { .user_agent = NULL };
+	struct rest_setup setup = { .ca_file = google_ca_file(sink->google) };
 	struct rest_client *client = rest_open(&setup, err);
 	struct insert *insert;
 
