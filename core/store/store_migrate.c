@@ -129,6 +129,10 @@ static bool fill_new(struct store *store, struct error *err)
 {
 	char sql[64];
 
+	/* The file is ours and was made just now: SQLite reads only what it could not open twice, for want of descriptors. */
+	if (sqlite3_db_readonly(store->db, "main") == 1)
+		return fail(err, ERROR_TRANSIENT, "io_error", "making the %s '%s': it could be opened to be read only",
+		            store->kind->what, store->path);
 	/* Must come before anything is written. */
 	snprintf(sql, sizeof(sql), "PRAGMA page_size=%d", store->kind->page_bytes);
 	if (store->kind->page_bytes && !store_exec(store, sql, err))
