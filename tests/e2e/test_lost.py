@@ -195,6 +195,7 @@ def test_files_of_the_first_version_go_on():
             db.execute("alter table timeline drop column steps")
             db.execute("drop index letters_by_time")
             db.execute("alter table letters drop column committed")
+            db.execute("alter table parked drop column kept")
             db.execute("pragma user_version = 1")
         with open(feed, "a") as f:
             f.write(rows(20, 30))
