@@ -77,7 +77,7 @@ part e2e-asan 150 env WEIR_BUILD=build/asan python3 tests/e2e/run.py
 part monkey 120 env WEIR_MONKEY=${WEIR_MONKEY:-$WEIR_SEEDS} WEIR_BUILD=build/asan python3 tests/screen/run.py test_monkey.py
 part build-tsan 90 build tsan programs unit build/tsan/tests/google/drive
 part unit-tsan 60 tests/unit.sh build/tsan pipeline
-part e2e-tsan 120 env WEIR_BUILD=build/tsan python3 tests/e2e/run.py test_streams.py test_jobs.py test_socket.py test_records.py test_google.py test_google_credentials.py
+part e2e-tsan 120 env WEIR_BUILD=build/tsan python3 tests/e2e/run.py test_streams.py test_jobs.py test_socket.py test_records.py test_google.py test_google_credentials.py test_bigquery.py test_pubsub_source.py
 part build-clang 60 build clang programs unit
 part unit-clang 30 tests/unit.sh build/clang
 part build-fuzz 60 build fuzz fuzz-programs
