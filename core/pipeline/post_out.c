@@ -69,15 +69,8 @@ static void attributes_add(struct text *out, const struct message *message)
 {
 	if (!message->attr_count)
 		return;
-	text_add(out, ",\"attributes\":[");
-	for (size_t i = 0; i < message->attr_count; i++) {
-		text_add(out, i ? ",{\"key\":" : "{\"key\":");
-		json_quote(out, message->attrs[i].name);
-		text_add(out, ",\"value\":");
-		json_quote(out, message->attrs[i].value);
-		text_add_char(out, '}');
-	}
-	text_add_char(out, ']');
+	text_add(out, ",\"attributes\":");
+	message_attributes_text(message, out);
 }
 
 static bool line_add(struct text *out, struct dlq *dlq, const struct outbound_letter *letter)

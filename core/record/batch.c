@@ -4,6 +4,8 @@
  */
 #include "record/batch.h"
 
+#include "base/clean.h"
+
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -189,4 +191,17 @@ struct span message_attribute(const struct message *message, const char *name, b
 	if (out_found)
 		*out_found = false;
 	return SPAN("");
+}
+
+void message_attributes_text(const struct message *message, struct text *out)
+{
+	text_add_char(out, '[');
+	for (size_t i = 0; i < message->attr_count; i++) {
+		text_add(out, i ? ",{\"key\":" : "{\"key\":");
+		json_quote(out, message->attrs[i].name);
+		text_add(out, ",\"value\":");
+		json_quote(out, message->attrs[i].value);
+		text_add_char(out, '}');
+	}
+	text_add_char(out, ']');
 }

@@ -174,6 +174,8 @@ bool message_refuse(struct batch *batch, struct message *message, const char *st
 	__attribute__((format(printf, 7, 8)));
 
 struct span message_attribute(const struct message *message, const char *name, bool *out_found);
+/* [{"key":..,"value":..}] in the order received; names may stand twice. */
+void message_attributes_text(const struct message *message, struct text *out);
 
 /*
  * The ledger of one table: messages, and rows. received = written + filtered +

@@ -70,19 +70,6 @@ static void payload_text(struct span body, struct text *out)
 	}
 }
 
-static void attributes_text(const struct message *message, struct text *out)
-{
-	text_add_char(out, '[');
-	for (size_t i = 0; i < message->attr_count; i++) {
-		text_add(out, i ? ",{\"key\":" : "{\"key\":");
-		json_quote(out, message->attrs[i].name);
-		text_add(out, ",\"value\":");
-		json_quote(out, message->attrs[i].value);
-		text_add_char(out, '}');
-	}
-	text_add_char(out, ']');
-}
-
 /* "2022-02-22T22:22:22.222000Z" as a TIMESTAMP's canonical text. */
 static void time_text(int64_t utc_us, struct text *out)
 {
@@ -126,7 +113,7 @@ static bool row_add(struct store *store, sqlite3_stmt *stmt, const char *incarna
 
 	time_text(row->published_us, when);
 	payload_text(message->body, payload);
-	attributes_text(message, attributes);
+	message_attributes_text(message, attributes);
 	error_text(row, error, trace);
 	text_add_format(name, "%s/%lld", incarnation, (long long)row->id);
 	store_bind_text(stmt, 1, text_span(when));
