@@ -86,6 +86,9 @@ struct channel {
 /* A unary call: on its way, or to be made again. */
 enum errand_kind { ERRAND_ASK, ERRAND_ACK, ERRAND_EXTEND, ERRAND_HAND_BACK, ERRANDS };
 
+enum { ERRAND_DEADLINE_MS = 60000 }; /* the longest */
+enum { ERRAND_FIELD_ACK_IDS = 2 };   /* of AcknowledgeRequest */
+
 struct errand {
 	struct errand *next;
 	enum errand_kind kind;
@@ -200,6 +203,17 @@ int64_t errands_due_ms(const struct pubsub *pubsub);
 /* Acknowledgements that are not answered yet; and since when the oldest of them waits (0: none). */
 size_t errands_open(const struct pubsub *pubsub, int64_t *out_since_ms);
 void errands_drop(struct pubsub *pubsub);
+/* A request that names the subscription, to be filled. */
+struct text *errand_request(const struct channel *channel);
+/* To be made again after its wait, or the server's if that is longer. */
+void errand_again_later(struct errand *errand, int64_t asked_ms, int64_t now_ms);
+
+/* What answers mean (pubsub_answer.c). */
+void errand_worked(struct errand *errand, int64_t now_ms);
+void errand_failed(struct errand *errand, const struct error *failure, int64_t now_ms);
+/* Exactly once, by the answer's details: ids that they do not name were taken. True: the errand goes on with those that may
+   be taken later, if there are any. */
+bool errand_sort_ids(struct errand *errand, struct span details, int64_t now_ms);
 
 /* What waits there, by Monitoring (pubsub_backlog.c). */
 void backlog_begin(struct pubsub *pubsub, int64_t now_ms);
