@@ -39,6 +39,18 @@ struct many {
 	size_t back_count, back_room;
 };
 
+struct store *many_books(struct many *m);
+struct sink_state many_state_of(struct sink *sink);
+/* Behind the others; `level`: commits that the books know of. */
+bool many_file_open(struct many *m, const char *dataset, int64_t level, struct error *err);
+/* Arrays by table have room for `count` of them. */
+void many_tables_room(struct many *m, size_t count);
+
+/* Operations of the sink (many_write.c, many_commit.c). */
+bool many_write(struct sink *self, struct batch *batch, struct error *err);
+bool many_commit(struct sink *self, const struct source_position *position, const struct ledger *added, size_t table_count,
+                 struct error *err);
+
 /* many_books.c: which datasets and tables the job has, in the order of their numbers. */
 struct many_entry {
 	const char *name;          /* dataset, or a table's source */
