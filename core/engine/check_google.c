@@ -16,8 +16,7 @@ static const char *instead_of_bigquery(const struct job_options *options, const 
 	if (options->template != TEMPLATE_PUBSUB_CDC || options->warehouse != WAREHOUSE_BIGQUERY ||
 	    strcmp(why->code, "not_available_yet") != 0)
 		return NULL;
-	return "set \"warehouse\": \"local\"; there this template works: datasets and tables by their templates, schema file, append and "
-	       "upsert, dead letters and their replay";
+	return "leave it out, or set \"warehouse\": \"local\": there rows may be replaced by key";
 }
 
 static bool is_plain_file(const char *path)

@@ -18,7 +18,7 @@ static const struct unavailable_value {
 	{ TEMPLATE_CDC | TEMPLATE_PUBSUB_CDC, "messageFormat", "beam-row" },
 	{ TEMPLATE_CDC, "messageFormat", "json" },
 	{ TEMPLATE_PUBSUB_CDC, "messageFormat", "debezium-json" },
-	{ TEMPLATE_PUBSUB_CDC | TEMPLATE_BIGTABLE, "warehouse", "bigquery" },
+	{ TEMPLATE_BIGTABLE, "warehouse", "bigquery" },
 };
 
 static void list_add(struct text *list, const char *name, const char *value)
@@ -41,9 +41,11 @@ static void add_bigquery(struct text *list, const struct job_options *options)
 {
 	static const char *const modes[] = { "merge", "changelog", "upsert" };
 
-	if (options->warehouse != WAREHOUSE_BIGQUERY || options->template != TEMPLATE_CDC)
+	if (options->warehouse != WAREHOUSE_BIGQUERY || options->template == TEMPLATE_BIGTABLE)
 		return;
-	if (options->replication_mode != REPLICATION_CHANGELOG)
+	if (options->dead_letter_table)
+		list_add(list, "outputDeadletterTable with warehouse=bigquery", NULL);
+	if (options->replication_mode != REPLICATION_CHANGELOG && options->replication_mode != REPLICATION_APPEND)
 		text_add_format(list, "%sreplicationMode=%s with warehouse=bigquery", list->len ? ", " : "",
 		                modes[options->replication_mode]);
 }
@@ -71,9 +73,6 @@ static bool is_available(const struct job_options *options, struct error *err)
 
 	if (options->template == TEMPLATE_BIGTABLE)
 		list_add(list, "template", job_template_name(options->template));
-	if (options->template == TEMPLATE_PUBSUB_CDC && options->warehouse == WAREHOUSE_BIGQUERY &&
-	    options->replication_mode == REPLICATION_UPSERT)
-		list_add(list, "replicationMode", "upsert on BigQuery");
 	for (size_t i = 0; i < sizeof unavailable_values / sizeof *unavailable_values; i++)
 		add_value(list, &unavailable_values[i], options);
 	add_bigquery(list, options);

@@ -63,6 +63,8 @@ static struct sink *bigquery_open(const struct sink_setup *setup, struct error *
 	books->job = arena_string(books->arena, span_of(setup->options->name));
 	books->dataset = arena_string(books->arena, span_of(setup->options->change_log_dataset));
 	books->incarnation = arena_string(books->arena, span_of(setup->incarnation));
+	books->is_append = setup->options->replication_mode == REPLICATION_APPEND;
+	books->has_own_dataset = setup->options->template == TEMPLATE_PUBSUB_CDC;
 	books->known_commits = witness_level(setup, SPAN(""), NULL);
 	sink->options = setup->options;
 	sink->google = setup->google;
@@ -146,13 +148,14 @@ static void old_shape_keep(struct bigquery *sink, struct arena *arena)
 static void table_place(struct bigquery *sink, struct bigquery_table *table, const struct table_schema *schema)
 {
 	struct arena *scratch = arena_new(1024);
-	struct span id = changelog_name(scratch, schema->name);
-	char *path = arena_printf(scratch, "projects/%s/datasets/%s/tables/%.*s", sink->project, sink->books.dataset, SPAN_ARG(id));
+	struct span dataset = schema->dataset.len ? schema->dataset : span_of(sink->books.dataset);
+	struct span id = sink->books.is_append ? schema->name : changelog_name(scratch, schema->name);
+	char *path = arena_printf(scratch, "projects/%s/datasets/%.*s/tables/%.*s", sink->project, SPAN_ARG(dataset), SPAN_ARG(id));
 
 	if (!table->path || strcmp(table->path, path) != 0) {
 		free(table->path);
 		table->path = memory_string(path);
-		table->desk_number = table_desk_find(sink->desk, span_of(sink->books.dataset), id);
+		table->desk_number = table_desk_find(sink->desk, dataset, id);
 	}
 	arena_free(scratch);
 }
@@ -169,7 +172,7 @@ struct bigquery_table *bigquery_table_of(struct bigquery *sink, uint32_t number)
 	table_place(sink, table, schema);
 	table->shape_of = schema;
 	arena = arena_new(4096);
-	shape = changelog_shape(arena, schema);
+	shape = sink->books.is_append ? row_shape_of(arena, schema) : changelog_shape(arena, schema);
 	if (table->shape && shape_equal(table->shape, shape)) {
 		arena_free(arena);
 		return table;

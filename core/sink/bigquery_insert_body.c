@@ -42,7 +42,8 @@ static void id_add(struct text *out, const struct record *record)
 	text_add(out, "\",\"json\":{");
 }
 
-/* As the writer of Storage Write adds them: when the message came, and an ALTER's or RENAME's own words. */
+/* As the writer of Storage Write adds them: when the message came, and an ALTER's or RENAME's own words; nothing to rows of
+ * append tables. */
 static void row_add(struct text *out, const struct insert *insert, const struct bigquery_part *part, const struct record *record)
 {
 	bool is_change = record->operation == OP_ALTER || record->operation == OP_RENAME;
@@ -50,6 +51,10 @@ static void row_add(struct text *out, const struct insert *insert, const struct 
 
 	id_add(out, record);
 	has_members = row_json_members(out, proto_open(record->proto), part->shape->fields, part->shape->count);
+	if (insert->sink->books.is_append) {
+		text_add(out, "}}");
+		return;
+	}
 	text_add_format(out, "%s\"_weir_received\":\"%" PRId64 "\"", has_members ? "," : "",
 	                insert->batch->messages[record->message].received_us);
 	if (is_change && record->full_record.len) {

@@ -58,23 +58,29 @@ static struct span change_of(const struct record *record)
 	return is_change ? record->full_record : (struct span){ 0 };
 }
 
-static size_t row_size(const struct batch *batch, const struct record *record)
+/* Append tables have no column of ours. */
+static size_t row_size(const struct append *append, const struct record *record)
 {
-	uint64_t received = (uint64_t)batch->messages[record->message].received_us;
+	uint64_t received = (uint64_t)append->batch->messages[record->message].received_us;
 	struct span change = change_of(record);
 	size_t size = record->proto.len + 1 + varint_size(received);
 
+	if (append->sink->books.is_append)
+		return record->proto.len;
 	return change.len ? size + 1 + varint_size(change.len) + change.len : size;
 }
 
-static char *row_put(const struct batch *batch, const struct record *record, char *at)
+static char *row_put(const struct append *append, const struct record *record, char *at)
 {
 	struct span change = change_of(record);
 
-	at = wire_varint(row_size(batch, record), wire_tag(ROWS_ROW, WIRE_BYTES, at));
-	memcpy(at, record->proto.at, record->proto.len);
+	at = wire_varint(row_size(append, record), wire_tag(ROWS_ROW, WIRE_BYTES, at));
+	if (record->proto.len)
+		memcpy(at, record->proto.at, record->proto.len);
 	at += record->proto.len;
-	at = wire_varint((uint64_t)batch->messages[record->message].received_us, wire_tag(CHANGELOG_RECEIVED, WIRE_VARINT, at));
+	if (append->sink->books.is_append)
+		return at;
+	at = wire_varint((uint64_t)append->batch->messages[record->message].received_us, wire_tag(CHANGELOG_RECEIVED, WIRE_VARINT, at));
 	if (!change.len)
 		return at;
 	at = wire_varint(change.len, wire_tag(CHANGELOG_CHANGE, WIRE_BYTES, at));
@@ -119,7 +125,7 @@ void requests_make(struct append *append, struct bigquery_part *part, struct req
 			record->verdict = VERDICT_REPEATED;
 			continue;
 		}
-		size = row_size(batch, record);
+		size = row_size(append, record);
 		size += 1 + varint_size(size);
 		if (is_too_large(append, record, size))
 			continue;
@@ -136,7 +142,7 @@ static void bytes_count(struct append *append, struct request *request)
 {
 	request->bytes = 0;
 	for (size_t i = 0; i < request->count; i++) {
-		size_t size = row_size(append->batch, &append->batch->records[request->records[i]]);
+		size_t size = row_size(append, &append->batch->records[request->records[i]]);
 
 		request->bytes += size + 1 + varint_size(size);
 	}
@@ -192,7 +198,7 @@ static char *data_put(struct append *append, const struct request *request, size
 	}
 	at = wire_varint(request->bytes, wire_tag(DATA_ROWS, WIRE_BYTES, at));
 	for (size_t i = 0; i < request->count; i++)
-		at = row_put(append->batch, &append->batch->records[request->records[i]], at);
+		at = row_put(append, &append->batch->records[request->records[i]], at);
 	return at;
 }
 

@@ -97,6 +97,17 @@ const struct table_shape *changelog_shape(struct arena *arena, const struct tabl
 	return shape;
 }
 
+const struct table_shape *row_shape_of(struct arena *arena, const struct table_schema *schema)
+{
+	struct table_shape *shape = arena_zalloc(arena, sizeof(*shape));
+	struct table_field row = { .fields = NULL };
+
+	record_fields(&row, arena, schema);
+	shape->fields = row.fields;
+	shape->count = row.field_count;
+	return shape;
+}
+
 static const struct table_field *fields_copy(struct arena *arena, const struct table_field *fields, size_t count)
 {
 	struct table_field *copy = arena_zalloc(arena, count * sizeof(*copy));

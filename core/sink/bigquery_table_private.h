@@ -43,6 +43,8 @@ struct table_shape {
 #define CHANGELOG_RECEIVED 10
 #define CHANGELOG_CHANGE 11
 const struct table_shape *changelog_shape(struct arena *arena, const struct table_schema *schema);
+/* Of an append table: the columns as they are, column i as field i + 1, and nothing of ours. */
+const struct table_shape *row_shape_of(struct arena *arena, const struct table_schema *schema);
 const struct table_shape *shape_copy(struct arena *arena, const struct table_shape *shape);
 bool shape_equal(const struct table_shape *a, const struct table_shape *b);
 size_t shape_columns(const struct table_shape *shape); /* nested ones counted */

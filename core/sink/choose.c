@@ -8,11 +8,16 @@ static const struct sink_ops *const sinks[] = {
 	[WAREHOUSE_LOCAL] = &sink_local,
 };
 
+bool sink_has_many_files(const struct job_options *options)
+{
+	return options->warehouse == WAREHOUSE_LOCAL && !job_has_one_dataset(options);
+}
+
 const struct sink_ops *sink_choose(const struct job_options *options, struct error *err)
 {
 	size_t at = (size_t)options->warehouse;
 
-	if (options->warehouse == WAREHOUSE_LOCAL && !job_has_one_dataset(options))
+	if (sink_has_many_files(options))
 		return &sink_local_many;
 	if (at < sizeof(sinks) / sizeof(sinks[0]) && sinks[at])
 		return sinks[at];

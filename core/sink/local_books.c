@@ -113,6 +113,14 @@ static bool ledgers_read(struct local_sink *sink, struct error *err)
 	return is_fine;
 }
 
+/* The source of a table whose message chose it is DATASET.TABLE, and no dataset has a point in its name. */
+static struct span dataset_of_source(struct span source)
+{
+	const char *point = source.len ? memchr(source.at, '.', source.len) : NULL;
+
+	return point ? span_make(source.at, (size_t)(point - source.at)) : source;
+}
+
 static bool tables_read(struct local_sink *sink, struct error *err)
 {
 	struct catalog_table *tables;
@@ -127,7 +135,7 @@ static bool tables_read(struct local_sink *sink, struct error *err)
 	sink->ledgers = memory_zalloc((sink->room + 1) * sizeof(*sink->ledgers));
 	for (size_t i = 0; i < count; i++) {
 		if (sink->has_own_dataset)
-			tables[i].schema.dataset = span_of(sink->dataset);
+			tables[i].schema.dataset = dataset_of_source(tables[i].schema.source);
 		sink->tables[i].schema = sink->tables[i].committed = &tables[i].schema;
 		sink->tables[i].has_history_index = sink->tables[i].had_history_index = tables[i].has_history_index;
 		sink->schemas[i] = &tables[i].schema;

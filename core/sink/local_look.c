@@ -68,6 +68,6 @@ static bool look_at_one(const struct sink_setup *setup, struct arena *arena, str
 
 bool warehouse_look(const struct sink_setup *setup, struct arena *arena, struct sink_state *out, struct error *err)
 {
-	return job_has_one_dataset(setup->options) ? look_at_one(setup, arena, out, err)
-	                                           : many_look(setup, look_at_one, arena, out, err);
+	return sink_has_many_files(setup->options) ? many_look(setup, look_at_one, arena, out, err)
+	                                           : look_at_one(setup, arena, out, err);
 }

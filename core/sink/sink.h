@@ -136,6 +136,8 @@ bool warehouse_add_letters(const char *warehouse, const char *dataset, const cha
                            const struct letter_row *rows, size_t count, struct error *err);
 
 const struct sink_ops *sink_choose(const struct job_options *, struct error *);
+/* Do the job's datasets commit one by one, each in a file of its own? At BigQuery there is one file of books. */
+bool sink_has_many_files(const struct job_options *);
 
 /*
  * The replica is derived: a merger applies changelog rows above the replica's

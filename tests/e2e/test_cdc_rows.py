@@ -191,10 +191,10 @@ def test_mistakes_are_said_with_line_and_column():
         home.write("s.json", '[{"name":"a","type":"DATE","mode":"NULLABLE"}]')
         r = home.run("check", "job.json", "--json")
         assert r.code == 0 and [x["level"] for x in r.lines] == ["ok"], r
-        home.write("job.json", json.dumps({"name": "x", "project": "p-1", "template": "PubSub_CDC_to_BigQuery", "parameters": {"inputFile": "f.jsonl", "outputDatasetTemplate": "d"}}))
+        home.write("job.json", json.dumps({"name": "x", "project": "p-1", "template": "PubSub_CDC_to_BigQuery", "parameters": {"inputFile": "f.jsonl", "outputDatasetTemplate": "d", "replicationMode": "upsert", "primaryKey": "id"}}))
         r = home.run("check", "job.json", "--json", env={"GOOGLE_APPLICATION_CREDENTIALS": home.file("none.json")})
         found = [x for x in r.lines if x["code"] == "not_available_yet"]
-        assert r.code == 78 and "warehouse=bigquery" in found[0]["message"] and '"warehouse": "local"' in found[0]["fix"], r
+        assert r.code == 78 and "replicationMode=upsert with warehouse=bigquery" in found[0]["message"] and '"warehouse": "local"' in found[0]["fix"], r
         for name in ("javascriptTextTransformGcsPath", "enrichment"):
             more = {"javascriptTextTransformGcsPath": "a.js", "javascriptTextTransformFunctionName": "f"} if name[0] == "j" else {
                 "enrichment": {"queryFn": "q"}}
