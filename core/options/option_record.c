@@ -55,6 +55,23 @@ static bool skip_fields(struct span *text, int depth)
 	return skip_char(text, '>');
 }
 
+static bool skip_range(struct span *text)
+{
+	static const char *const elements[] = { "DATE", "DATETIME", "TIMESTAMP" };
+	struct span word;
+
+	if (!skip_char(text, '<'))
+		return false;
+	*text = skip_blanks(*text);
+	word = span_make(text->at, word_length(*text));
+	text->at += word.len, text->len -= word.len;
+	for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
+		if (span_is(word, elements[i]))
+			return skip_char(text, '>');
+	}
+	return false;
+}
+
 static bool skip_type(struct span *text, int depth)
 {
 	static const char *const scalars[] = { "STRING",     "INT64",    "FLOAT64",   "BOOL",     "BYTES", "NUMERIC",
@@ -69,6 +86,8 @@ static bool skip_type(struct span *text, int depth)
 		if (span_is(word, scalars[i]))
 			return true;
 	}
+	if (span_is(word, "RANGE"))
+		return skip_range(text);
 	if (depth == 0 || (!span_is(word, "ARRAY") && !span_is(word, "STRUCT")) || !skip_char(text, '<'))
 		return false;
 	if (span_is(word, "STRUCT"))

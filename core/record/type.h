@@ -14,7 +14,7 @@
 enum bq_kind {
 	BQ_STRING, BQ_INT64, BQ_FLOAT64, BQ_BOOL, BQ_BYTES, BQ_NUMERIC, BQ_BIGNUMERIC,
 	BQ_DATE, BQ_TIME, BQ_DATETIME, BQ_TIMESTAMP, BQ_INTERVAL, BQ_JSON, BQ_GEOGRAPHY,
-	BQ_STRUCT, BQ_KINDS
+	BQ_RANGE_DATE, BQ_RANGE_DATETIME, BQ_RANGE_TIMESTAMP, BQ_STRUCT, BQ_KINDS
 };
 
 /* A column's type. Plain value; `fields` (STRUCT only) lives in the schema's arena. */
@@ -31,10 +31,12 @@ struct bq_field {
 	bool is_required; /* by the schema file; no part of the type, and not kept with it */
 };
 
-/* "INT64", "ARRAY<STRING>", "STRUCT<x FLOAT64, y FLOAT64>" */
+/* "INT64", "ARRAY<STRING>", "RANGE<DATE>", "STRUCT<x FLOAT64, y FLOAT64>" */
 bool bq_type_print(struct text *out, const struct bq_type *type);
 bool bq_type_parse(struct span text, struct arena *arena, struct bq_type *out);
 bool bq_type_equal(const struct bq_type *a, const struct bq_type *b);
+/* DATE, DATETIME or TIMESTAMP of a RANGE; BQ_STRING (0) of any other kind. */
+enum bq_kind bq_range_element(enum bq_kind kind);
 /* SQLite's declared type of a local column: INTEGER, REAL, TEXT or BLOB. */
 const char *bq_type_local(const struct bq_type *type);
 
@@ -48,7 +50,8 @@ enum cell_kind {
 	CELL_UNAVAILABLE, /* the placeholder of an unchanged large value */
 	CELL_INT,         /* number: INT64; BOOL 0/1; DATE days; TIME, DATETIME, TIMESTAMP microseconds */
 	CELL_REAL,        /* number: FLOAT64. text: how to write it (shortest, as the source did) */
-	CELL_TEXT,        /* text: STRING, NUMERIC, BIGNUMERIC (canonical), INTERVAL (canonical), JSON, GEOGRAPHY */
+	CELL_TEXT,        /* text: STRING, NUMERIC, BIGNUMERIC (canonical), INTERVAL (canonical), JSON, GEOGRAPHY, RANGE
+	                     (canonical, and never is_plain, for its protobuf is a message) */
 	CELL_BYTES,       /* text: the raw bytes */
 	CELL_JSON,        /* text: JSON text of an ARRAY or STRUCT whose elements are canonical; number: how many
 	                     elements of ARRAYs in it are null (BigQuery stores none: cell_proto leaves them out) */
@@ -151,6 +154,15 @@ bool bq_type_widen(struct bq_type *old, const struct bq_type *seen, bool value_f
 /* The double nearest to a number's text, if that is quick to tell: few digits, a small exponent. -0 is 0. */
 bool real_parse_short(struct span text, double *out);
 
+/* The two ends of a RANGE: DATE days, DATETIME and TIMESTAMP microseconds; one that is not there is unbounded. */
+struct range_ends {
+	bool has_start, has_end;
+	int64_t start, end;
+};
+/* Of canonical text, and into it: "[2020-01-01, UNBOUNDED)". */
+bool range_ends(struct span canonical, enum bq_kind kind, struct range_ends *out);
+void range_text(struct text *out, enum bq_kind kind, const struct range_ends *ends);
+
 /* The canonical text of a cell of that type (data/README "Canonical text"); NULL cells give false. */
 bool cell_text(const struct cell *cell, const struct bq_type *type, struct arena *arena, struct span *out);
 
@@ -172,6 +184,7 @@ static inline size_t cell_proto_room(const struct cell *cell)
 	return (cell->kind == CELL_JSON ? cell->text.len * 8 : cell->text.len) + CELL_PROTO_ROOM;
 }
 
+enum { RANGE_START = 1, RANGE_END = 2 }; /* fields of a RANGE's message */
 char *cell_proto(const struct cell *cell, const struct bq_type *type, uint32_t number, char *at);
 
 #endif

@@ -26,6 +26,9 @@ static const struct {
 	[BQ_INTERVAL] = { "INTERVAL", "INTERVAL", "TEXT", GROUP_TIME },
 	[BQ_JSON] = { "JSON", "JSON", "TEXT", GROUP_OTHER },
 	[BQ_GEOGRAPHY] = { "GEOGRAPHY", "GEOGRAPHY", "TEXT", GROUP_OTHER },
+	[BQ_RANGE_DATE] = { "RANGE<DATE>", "RANGE<DATE>", "TEXT", GROUP_OTHER },
+	[BQ_RANGE_DATETIME] = { "RANGE<DATETIME>", "RANGE<DATETIME>", "TEXT", GROUP_OTHER },
+	[BQ_RANGE_TIMESTAMP] = { "RANGE<TIMESTAMP>", "RANGE<TIMESTAMP>", "TEXT", GROUP_OTHER },
 	[BQ_STRUCT] = { "STRUCT", "RECORD", "TEXT", GROUP_OTHER },
 };
 
@@ -172,6 +175,21 @@ static bool eat_array(struct type_text *t, struct bq_type *out)
 	return eat_char(t, '>');
 }
 
+static bool eat_range(struct type_text *t, struct bq_type *out)
+{
+	struct bq_type element;
+
+	if (!eat_char(t, '<') || !eat_type(t, &element) || element.is_array)
+		return false;
+	for (size_t i = 0; i < BQ_KINDS; i++) {
+		if (bq_range_element((enum bq_kind)i) != element.kind || element.kind == BQ_STRING)
+			continue;
+		*out = (struct bq_type){ .kind = (enum bq_kind)i };
+		return eat_char(t, '>');
+	}
+	return false;
+}
+
 static bool eat_kind(struct type_text *t, struct bq_type *out)
 {
 	struct span word;
@@ -180,6 +198,8 @@ static bool eat_kind(struct type_text *t, struct bq_type *out)
 		return false;
 	if (word_is(word, "ARRAY"))
 		return eat_array(t, out);
+	if (word_is(word, "RANGE"))
+		return eat_range(t, out);
 	for (size_t i = 0; i < BQ_KINDS; i++) {
 		if (!word_is(word, kinds[i].name) && !word_is(word, kinds[i].alias))
 			continue;

@@ -54,6 +54,7 @@ enum convert_result read_map(struct reading *r, uint32_t token, struct cell *out
 enum convert_result read_struct(struct reading *r, uint32_t token, struct cell *out);
 enum convert_result read_object(struct reading *r, uint32_t token, struct cell *out);
 enum convert_result read_members(struct reading *r, uint32_t token, struct cell *out);
+enum convert_result reading_range(struct reading *r, struct cell *cell); /* of text, into r->to */
 enum convert_result read_point(struct reading *r, uint32_t token, struct cell *out);
 enum convert_result read_geometry(struct reading *r, uint32_t token, struct cell *out);
 

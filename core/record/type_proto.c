@@ -68,6 +68,24 @@ static char *close_message(char *start, char *end, size_t reserved)
 	return start - reserved + need + len;
 }
 
+/* A message of two fields, each as its element's column would be; what is unbounded is not there. */
+static char *put_range(uint32_t number, struct span text, enum bq_kind kind, char *at)
+{
+	char *start = wire_tag(number, WIRE_BYTES, at) + 1, *end = start;
+	struct cell cell = { .kind = CELL_INT };
+	struct range_ends ends;
+
+	if (!range_ends(text, kind, &ends))
+		return at;
+	cell.number = ends.start;
+	if (ends.has_start)
+		end = put_int(RANGE_START, &cell, bq_range_element(kind), end);
+	cell.number = ends.end;
+	if (ends.has_end)
+		end = put_int(RANGE_END, &cell, bq_range_element(kind), end);
+	return close_message(start, end, 1);
+}
+
 static char *put_text(uint32_t number, const struct cell *cell, char *at)
 {
 	char *start;
@@ -142,6 +160,8 @@ static char *put_string(struct span inside, const struct bq_type *type, uint32_t
 
 	if (type->kind == BQ_FLOAT64 || (bq_value_group(type) == GROUP_TIME && type->kind != BQ_INTERVAL))
 		return put_parsed(inside, type, number, at);
+	if (bq_range_element(type->kind))
+		return put_range(number, inside, type->kind, at);
 	if (type->kind != BQ_BYTES)
 		return put_text(number, &cell, at);
 	room = inside.len;
@@ -191,7 +211,7 @@ char *cell_proto(const struct cell *cell, const struct bq_type *type, uint32_t n
 	case CELL_REAL:
 		return put_real(number, cell->real, at);
 	case CELL_TEXT:
-		return put_text(number, cell, at);
+		return bq_range_element(type->kind) ? put_range(number, cell->text, type->kind, at) : put_text(number, cell, at);
 	case CELL_BYTES:
 		return put_bytes(number, cell->text, at);
 	case CELL_JSON:

@@ -23,6 +23,7 @@ static const uint8_t proto_types[BQ_KINDS] = {
 	[BQ_BIGNUMERIC] = TYPE_STRING, [BQ_DATE] = TYPE_INT32,          [BQ_TIME] = TYPE_INT64,
 	[BQ_DATETIME] = TYPE_INT64,    [BQ_TIMESTAMP] = TYPE_INT64,     [BQ_INTERVAL] = TYPE_STRING,
 	[BQ_JSON] = TYPE_STRING,       [BQ_GEOGRAPHY] = TYPE_STRING,    [BQ_STRUCT] = TYPE_MESSAGE,
+	[BQ_RANGE_DATE] = TYPE_MESSAGE, [BQ_RANGE_DATETIME] = TYPE_MESSAGE, [BQ_RANGE_TIMESTAMP] = TYPE_MESSAGE,
 };
 
 static bool is_letter(char c)
@@ -71,7 +72,7 @@ static void field_put(struct text *out, const struct table_field *field)
 	proto_put_uint(out, FIELD_NUMBER, field->number);
 	proto_put_uint(out, FIELD_LABEL, field->is_array ? LABEL_REPEATED : LABEL_OPTIONAL);
 	proto_put_uint(out, FIELD_TYPE, proto_types[field->kind]);
-	if (field->kind == BQ_STRUCT) {
+	if (proto_types[field->kind] == TYPE_MESSAGE) {
 		text_clear(name);
 		message_name(name, field);
 		proto_put_bytes(out, FIELD_TYPE_NAME, text_span(name));
@@ -84,6 +85,23 @@ static void field_put(struct text *out, const struct table_field *field)
 	proto_end(out, mark);
 }
 
+static void message_put(struct text *out, const char *name, const struct table_field *fields, size_t count);
+
+/* A RANGE is a message of its two ends, a STRUCT one of its fields. */
+static void nested_put(struct text *out, const char *name, const struct table_field *field)
+{
+	enum bq_kind element = bq_range_element(field->kind);
+	struct table_field ends[] = {
+		{ .name = SPAN("start"), .kind = element, .number = RANGE_START },
+		{ .name = SPAN("end"), .kind = element, .number = RANGE_END },
+	};
+
+	if (field->kind == BQ_STRUCT)
+		message_put(out, name, field->fields, field->field_count);
+	else
+		message_put(out, name, ends, sizeof(ends) / sizeof(ends[0]));
+}
+
 static void message_put(struct text *out, const char *name, const struct table_field *fields, size_t count)
 {
 	proto_put_text(out, MESSAGE_NAME, name);
@@ -93,11 +111,11 @@ static void message_put(struct text *out, const char *name, const struct table_f
 		OWNED(text) nested = text_new(64);
 		size_t mark;
 
-		if (fields[i].kind != BQ_STRUCT)
+		if (proto_types[fields[i].kind] != TYPE_MESSAGE)
 			continue;
 		message_name(nested, &fields[i]);
 		mark = proto_begin(out, MESSAGE_NESTED);
-		message_put(out, nested->at, fields[i].fields, fields[i].field_count);
+		nested_put(out, nested->at, &fields[i]);
 		proto_end(out, mark);
 	}
 }

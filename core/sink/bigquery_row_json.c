@@ -35,9 +35,8 @@ static void datetime_add(struct text *out, uint64_t packed)
 {
 	uint64_t day = packed >> 37;
 
-	text_add_format(out, "\"%04u-%02u-%02uT", (unsigned)(day >> 9), (unsigned)(day >> 5 & 15), (unsigned)(day & 31));
+	text_add_format(out, "%04u-%02u-%02uT", (unsigned)(day >> 9), (unsigned)(day >> 5 & 15), (unsigned)(day & 31));
 	clock_add(out, clock_unpack(packed & ((UINT64_C(1) << 37) - 1)));
-	text_add_char(out, '"');
 }
 
 /* Days and instants have canonical texts already, which BigQuery reads. */
@@ -47,10 +46,8 @@ static void cell_add(struct text *out, enum bq_kind kind, const struct cell *cel
 	struct arena *arena = arena_new(128);
 	struct span text;
 
-	text_add_char(out, '"');
 	if (cell_text(cell, &type, arena, &text))
 		text_add_span(out, text);
-	text_add_char(out, '"');
 	arena_free(arena);
 }
 
@@ -116,19 +113,52 @@ static void add_time(struct text *out, enum bq_kind kind, const struct proto_fie
 static void add_datetime(struct text *out, enum bq_kind kind, const struct proto_field *field)
 {
 	(void)kind;
+	text_add_char(out, '"');
 	datetime_add(out, proto_uint64(field));
+	text_add_char(out, '"');
 }
 
 static void add_moment(struct text *out, enum bq_kind kind, const struct proto_field *field)
 {
+	text_add_char(out, '"');
 	cell_add(out, kind, &(struct cell){ .kind = CELL_INT, .number = proto_int64(field) });
+	text_add_char(out, '"');
+}
+
+static void end_add(struct text *out, enum bq_kind element, const struct proto_field *field, bool is_there)
+{
+	if (!is_there)
+		text_add(out, "UNBOUNDED");
+	else if (element == BQ_DATETIME)
+		datetime_add(out, proto_uint64(field));
+	else
+		cell_add(out, element, &(struct cell){ .kind = CELL_INT, .number = proto_int64(field) });
+}
+
+static void add_range(struct text *out, enum bq_kind kind, const struct proto_field *field)
+{
+	struct proto_reader reader = proto_open(proto_bytes(field));
+	struct proto_field each, ends[RANGE_END + 1];
+	bool is_there[RANGE_END + 1] = { false };
+
+	while (proto_next(&reader, &each)) {
+		if (each.number != RANGE_START && each.number != RANGE_END)
+			continue;
+		ends[each.number] = each;
+		is_there[each.number] = true;
+	}
+	text_add(out, "\"[");
+	end_add(out, bq_range_element(kind), &ends[RANGE_START], is_there[RANGE_START]);
+	text_add(out, ", ");
+	end_add(out, bq_range_element(kind), &ends[RANGE_END], is_there[RANGE_END]);
+	text_add(out, ")\"");
 }
 
 static void (*const adders[BQ_KINDS])(struct text *out, enum bq_kind kind, const struct proto_field *field) = {
 	[BQ_STRING] = add_text, [BQ_INT64] = add_int, [BQ_FLOAT64] = add_real, [BQ_BOOL] = add_bool, [BQ_BYTES] = add_bytes,
 	[BQ_NUMERIC] = add_text, [BQ_BIGNUMERIC] = add_text, [BQ_DATE] = add_moment, [BQ_TIME] = add_time,
 	[BQ_DATETIME] = add_datetime, [BQ_TIMESTAMP] = add_moment, [BQ_INTERVAL] = add_text, [BQ_JSON] = add_text,
-	[BQ_GEOGRAPHY] = add_text,
+	[BQ_GEOGRAPHY] = add_text, [BQ_RANGE_DATE] = add_range, [BQ_RANGE_DATETIME] = add_range, [BQ_RANGE_TIMESTAMP] = add_range,
 };
 
 /* Numbers are those of the shape's order but where a field was left out. */

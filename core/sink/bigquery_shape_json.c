@@ -12,6 +12,7 @@
 static const struct kind_row {
 	const char *name, *older;
 	unsigned taken_by;
+	const char *element; /* of a RANGE, NULL; a member of its own in JSON */
 } kind_rows[BQ_KINDS] = {
 	[BQ_STRING] = { "STRING", "STRING", 0 },
 	[BQ_INT64] = { "INT64", "INTEGER", TAKES(BQ_NUMERIC) | TAKES(BQ_BIGNUMERIC) },
@@ -27,6 +28,9 @@ static const struct kind_row {
 	[BQ_INTERVAL] = { "INTERVAL", "INTERVAL", TAKES(BQ_STRING) },
 	[BQ_JSON] = { "JSON", "JSON", TAKES(BQ_STRING) },
 	[BQ_GEOGRAPHY] = { "GEOGRAPHY", "GEOGRAPHY", TAKES(BQ_STRING) },
+	[BQ_RANGE_DATE] = { "RANGE", "RANGE", 0, "DATE" },
+	[BQ_RANGE_DATETIME] = { "RANGE", "RANGE", 0, "DATETIME" },
+	[BQ_RANGE_TIMESTAMP] = { "RANGE", "RANGE", 0, "TIMESTAMP" },
 	[BQ_STRUCT] = { "STRUCT", "RECORD", 0 },
 };
 
@@ -35,12 +39,25 @@ bool shape_takes(enum bq_kind present, enum bq_kind wanted)
 	return present == wanted || kind_rows[wanted].taken_by & TAKES(present);
 }
 
-/* BQ_KINDS: a type that none of our values has (RANGE). */
-static enum bq_kind kind_of(const char *name)
+static const char *text_of(const json_t *object, const char *name, const char *otherwise)
 {
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : otherwise;
+}
+
+static bool kind_is(const struct kind_row *row, const char *name, const char *element)
+{
+	return (strcmp(row->name, name) == 0 || strcmp(row->older, name) == 0) && (!row->element || strcmp(row->element, element) == 0);
+}
+
+/* BQ_KINDS: a type that none of our values has. */
+static enum bq_kind kind_of(const json_t *field)
+{
+	const char *name = text_of(field, "type", ""), *element = text_of(json_object_get(field, "rangeElementType"), "type", "");
 	size_t kind = 0;
 
-	while (kind < BQ_KINDS && strcmp(kind_rows[kind].name, name) != 0 && strcmp(kind_rows[kind].older, name) != 0)
+	while (kind < BQ_KINDS && !kind_is(&kind_rows[kind], name, element))
 		kind++;
 	return (enum bq_kind)kind;
 }
@@ -53,6 +70,8 @@ static json_t *field_json(const struct table_field *field)
 
 	json_object_set_new(json, "name", json_stringn(field->name.at, field->name.len));
 	json_object_set_new(json, "type", json_string(kind_rows[field->kind].name));
+	if (kind_rows[field->kind].element)
+		json_object_set_new(json, "rangeElementType", json_pack("{ss}", "type", kind_rows[field->kind].element));
 	if (field->is_array)
 		json_object_set_new(json, "mode", json_string("REPEATED"));
 	if (field->field_count > 0)
@@ -74,13 +93,6 @@ json_t *shape_json(const struct table_shape *shape)
 	return fields_json(shape->fields, shape->count);
 }
 
-static const char *text_of(const json_t *object, const char *name, const char *otherwise)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-
-	return text ? text : otherwise;
-}
-
 static json_t *field_named(const json_t *fields, struct span name)
 {
 	json_t *field;
@@ -93,8 +105,12 @@ static json_t *field_named(const json_t *fields, struct span name)
 	return NULL;
 }
 
-static void type_words(char *out, size_t room, const char *name, bool is_array)
+static void type_words(char *out, size_t room, enum bq_kind kind, const char *name, bool is_array)
 {
+	OWNED(text) printed = text_new(64);
+
+	if (kind != BQ_STRUCT && kind != BQ_KINDS && bq_type_print(printed, &(struct bq_type){ .kind = kind }))
+		name = printed->at;
 	snprintf(out, room, is_array ? "ARRAY<%s>" : "%s", name);
 }
 
@@ -115,14 +131,14 @@ static size_t path_write(const struct path *path, char *out, size_t room)
 static void conflict_add(struct shape_difference *out, const struct path *path, const json_t *present, bool is_array,
                          const struct table_field *wanted)
 {
-	enum bq_kind kind = kind_of(text_of(present, "type", ""));
+	enum bq_kind kind = kind_of(present);
 
 	if (out->conflicts++)
 		return;
 	path_write(path, out->conflict, sizeof(out->conflict));
-	type_words(out->conflict_has, sizeof(out->conflict_has),
+	type_words(out->conflict_has, sizeof(out->conflict_has), kind,
 	           kind < BQ_KINDS ? kind_rows[kind].name : text_of(present, "type", "?"), is_array);
-	type_words(out->conflict_wants, sizeof(out->conflict_wants), kind_rows[wanted->kind].name, wanted->is_array);
+	type_words(out->conflict_wants, sizeof(out->conflict_wants), wanted->kind, kind_rows[wanted->kind].name, wanted->is_array);
 }
 
 static void missing_add(struct shape_difference *out, const struct path *path)
@@ -140,7 +156,7 @@ static void field_merge(json_t *fields, const struct table_field *wanted, const 
 {
 	json_t *present = field_named(fields, wanted->name), *inner;
 	bool is_array = strcmp(text_of(present, "mode", ""), "REPEATED") == 0;
-	enum bq_kind kind = kind_of(text_of(present, "type", ""));
+	enum bq_kind kind = kind_of(present);
 
 	if (!present) {
 		missing_add(out, path);

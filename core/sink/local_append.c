@@ -110,6 +110,7 @@ static const struct {
 	const char *word;
 	enum bq_kind kind;
 } declared[] = {
+	{ "RANGE<DATETIME>", BQ_RANGE_DATETIME }, { "RANGE<DATE>", BQ_RANGE_DATE }, { "RANGE<TIMESTAMP>", BQ_RANGE_TIMESTAMP },
 	{ "BOOL", BQ_BOOL },     { "INT", BQ_INT64 },    { "REAL", BQ_FLOAT64 },       { "FLOA", BQ_FLOAT64 },
 	{ "DOUB", BQ_FLOAT64 },  { "BLOB", BQ_BYTES },   { "BYTES", BQ_BYTES },        { "NUMERIC", BQ_NUMERIC },
 	{ "DATETIME", BQ_DATETIME }, { "TIMESTAMP", BQ_TIMESTAMP }, { "DATE", BQ_DATE }, { "TIME", BQ_TIME },

@@ -131,6 +131,13 @@ static bool fields_read_file(struct arena *arena, const json_t *entry, const str
 	return true;
 }
 
+static const char *range_element(const json_t *entry)
+{
+	const char *word = json_string_value(json_object_get(json_object_get(entry, "rangeElementType"), "type"));
+
+	return word ? word : "";
+}
+
 static bool type_read(struct arena *arena, const json_t *entry, const struct place_in_file *place, struct bq_type *out,
                       struct error *err)
 {
@@ -143,6 +150,9 @@ static bool type_read(struct arena *arena, const json_t *entry, const struct pla
 		out->kind = BQ_STRUCT;
 		return fields_read_file(arena, entry, place, out, err);
 	}
+	/* The API's way to say RANGE<DATE>. */
+	if (is_word(word, "RANGE"))
+		word = arena_printf(arena, "RANGE<%.20s>", range_element(entry));
 	if (bq_type_parse(arena_copy(arena, span_of(word)), arena, out))
 		return true;
 	return bad(err, place, "type", arena_printf(arena, "'%.60s' is no type of BigQuery", word));

@@ -94,21 +94,22 @@ ROWS_OF_TYPES = ("#define SUBJECT(name)\n#define FINE(end, node, column, value, 
 
 
 def fine_values():
-    """{(node, column): values} of the table of types, as its compiler reads it: those with a schema node and the type's own column."""
+    """{(node, column): values} of the table of types, as its compiler reads it: those with a schema node. "=" is the type's own column,
+    another one the owner's choice."""
     done = subprocess.run(["cc", "-E", "-P", "-x", "c", "-"], input=(ROWS_OF_TYPES % TYPES).encode(), capture_output=True, check=True)
     found = {}
     for line in done.stdout.decode().splitlines():
         if not line.startswith("@@"):
             continue
         node, column, value = ast.literal_eval("(%s)" % line[2:])
-        if node.startswith("{") and column.startswith("="):
-            found.setdefault(node, []).append(value)
+        if node.startswith("{"):
+            found.setdefault((node, "=" if column.startswith("=") else column), []).append(value)
     return found
 
 
 def table_of_types(number, nodes):
     """Rows of one table: a column a node, a row for the first value of each, one for the second, ..."""
-    fields = [dict(json.loads(node), field="v%d" % i, optional=True) for i, (node, _) in enumerate(nodes)]
+    fields = [dict(json.loads(node), field="v%d" % i, optional=True) for i, ((node, _), _) in enumerate(nodes)]
     fields.append({"type": "int32", "optional": False, "field": "id"})
     block = json.dumps({"type": "struct", "fields": [{"type": "struct", "field": side, "optional": True, "fields": fields} for side in ("before", "after")]})
     for row in range(max(len(values) for _, values in nodes)):
@@ -120,8 +121,49 @@ def table_of_types(number, nodes):
 
 def test_every_type_at_both_ends_is_that_of_the_local_changelog():
     nodes = list(fine_values().items())
-    assert len(nodes) > 50, len(nodes)
+    chosen = {"t%d.v%d" % divmod(i, 20): column for i, ((_, column), _) in enumerate(nodes) if column != "="}
+    assert len(nodes) > 80 and {"RANGE<DATE>", "RANGE<DATETIME>", "RANGE<TIMESTAMP>", "INTERVAL"} <= set(chosen.values()), (len(nodes), chosen)
     feed = "".join(line for at in range(0, len(nodes), 20) for line in table_of_types(at // 20, nodes[at:at + 20]))
     for way in WAYS:
         with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
-            both(home, bq, home.write("f.jsonl", feed), way, base.compare)
+            both(home, bq, home.write("f.jsonl", feed), way, base.compare, columnTypes=chosen)
+
+
+RANGES = {"days": "RANGE<DATE>", "local": "RANGE<DATETIME>", "moments": "RANGE<TIMESTAMP>"}
+RANGE_ROWS = [ # as PostgreSQL's daterange, tsrange and tstzrange come through Debezium, and what BigQuery has; None: a letter with this reason
+    (("[2020-01-01,2020-02-01)", '["2019-03-31 15:30:00",infinity)', '["2017-06-05 11:29:12.549426+02","2017-06-06 00:00:00+00")'),
+     ("[2020-01-01, 2020-02-01)", "[2019-03-31T15:30:00, UNBOUNDED)", "[2017-06-05 09:29:12.549426+00, 2017-06-06 00:00:00+00)")),
+    (("(,2020-01-01]", "(,)", None), ("[UNBOUNDED, 2020-01-02)", "[UNBOUNDED, UNBOUNDED)", None)),
+    (("[2020-01-01,2020-02-01)", '["2019-03-31 15:30:00","2019-04-01 00:00:00"]', None), "range_not_half_open"),
+    (("empty", None, None), "range_not_half_open"),
+    (("[2020-01-01,10000-01-01)", None, None), "range_out_of_range"),
+    (("soon", None, None), "type_mismatch"),
+]
+
+
+def test_ranges_of_postgresql_are_ranges_of_bigquery():
+    events = [weir.event({"id": i, **dict(zip(RANGES, given))}, table="r", lsn=1000 + i) for i, (given, _) in enumerate(RANGE_ROWS)]
+    for way in WAYS:
+        with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+            home.env.update(bq.env)
+            result = base.run_bigquery(home, home.write("f", weir.feed(events, weir.id_key)), expect=None,
+                                       columnTypes={"r." + name: kind for name, kind in RANGES.items()}, **way)
+            stored = {row["id"]: row for row in (json.loads(row["fullRecord"]) for row in bq.rows(LOG + ".r_changelog"))}
+            for i, (_, said) in enumerate(RANGE_ROWS):
+                if not isinstance(said, str):
+                    assert tuple(stored[i][name] for name in RANGES) == said, (way, stored[i])
+            assert sorted(letter["code"] for letter in home.letters()) == sorted(said for _, said in RANGE_ROWS if isinstance(said, str))
+            assert result["written"] == len(stored) == 2 and result["balanced"], result
+            fields = {f["name"]: f for f in bq.resource(LOG + ".r_changelog")["schema"]["fields"]}["fullRecord"]["fields"]
+            assert [("RANGE<%s>" % f["rangeElementType"]["type"]) for f in fields if f["type"] == "RANGE"] == list(RANGES.values()), fields
+
+
+def test_a_range_of_another_element_is_another_type():
+    with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+        home.env.update(bq.env)
+        bq.table(LOG + ".r_changelog", [{"name": "fullRecord", "type": "RECORD", "fields": [
+            {"name": "id", "type": "INT64"}, {"name": "days", "type": "RANGE", "rangeElementType": {"type": "DATETIME"}}]}])
+        event = weir.event({"id": 1, "days": "[2020-01-01,2020-02-01)"}, table="r", lsn=1)
+        result = base.run_bigquery(home, home.write("f", weir.feed([event], weir.id_key)), expect=None, columnTypes={"r.days": "RANGE<DATE>"})
+        assert result["written"] == 0 and result["parked"] == 1, result
+        assert "fullRecord.days is RANGE<DATETIME> there, and RANGE<DATE> is to be written" in json.dumps(result), result

@@ -35,6 +35,13 @@ static const struct value_case {
 	{ BQ_STRING, { .kind = CELL_TEXT, .text = { "a\"\\\n\xc3\xa9", 6 } }, "\"a\\\"\\\\\\u000a\xc3\xa9\"" },
 	{ BQ_JSON, { .kind = CELL_TEXT, .text = { "{\"a\":1}", 7 } }, "\"{\\\"a\\\":1}\"" },
 	{ BQ_INTERVAL, { .kind = CELL_TEXT, .text = { "1-2 3 -4:5:6", 12 } }, "\"1-2 3 -4:5:6\"" },
+	{ BQ_GEOGRAPHY, { .kind = CELL_TEXT, .text = { "POINT(-180 90)", 14 } }, "\"POINT(-180 90)\"" },
+	{ BQ_RANGE_DATE, { .kind = CELL_TEXT, .text = { "[0001-01-01, 9999-12-31)", 24 } }, "\"[0001-01-01, 9999-12-31)\"" },
+	{ BQ_RANGE_DATE, { .kind = CELL_TEXT, .text = { "[UNBOUNDED, UNBOUNDED)", 22 } }, "\"[UNBOUNDED, UNBOUNDED)\"" },
+	{ BQ_RANGE_DATETIME, { .kind = CELL_TEXT, .text = { "[0001-01-01T00:00:00, 9999-12-31T23:59:59.999999)", 49 } },
+	  "\"[0001-01-01T00:00:00, 9999-12-31T23:59:59.999999)\"" },
+	{ BQ_RANGE_TIMESTAMP, { .kind = CELL_TEXT, .text = { "[UNBOUNDED, 9999-12-31 23:59:59.999999+00)", 42 } },
+	  "\"[UNBOUNDED, 9999-12-31 23:59:59.999999+00)\"" },
 	{ BQ_BYTES, { .kind = CELL_BYTES, .text = { "\0\xff\x01\x02", 4 } }, "\"AP8BAg==\"" },
 };
 

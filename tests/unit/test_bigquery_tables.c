@@ -91,6 +91,33 @@ static void a_column_of_another_type_is_named_with_both(void **state)
 	json_decref(difference.merged);
 }
 
+/* A range's element is a member of its own in the API's words. */
+static void ranges_are_told_with_their_elements(void **state)
+{
+	static const struct table_field ranges[] = { { .name = { "days", 4 }, .kind = BQ_RANGE_DATE, .number = 1 },
+		                                     { .name = { "times", 5 }, .kind = BQ_RANGE_TIMESTAMP, .is_array = true, .number = 2 } };
+	static const struct table_shape wanted = { .fields = ranges, .count = COUNT(ranges) };
+	struct shape_difference difference;
+	json_t *json = shape_json(&wanted);
+	char *text = json_dumps(json, JSON_COMPACT);
+
+	(void)state;
+	assert_string_equal(text, "[{\"name\":\"days\",\"type\":\"RANGE\",\"rangeElementType\":{\"type\":\"DATE\"}},"
+	                          "{\"name\":\"times\",\"type\":\"RANGE\",\"rangeElementType\":{\"type\":\"TIMESTAMP\"},\"mode\":\"REPEATED\"}]");
+	free(text);
+	shape_compare(json, &wanted, &difference);
+	assert_null(difference.merged);
+	assert_int_equal(difference.conflicts, 0);
+	json_decref(json);
+	json = json_loads("[{\"name\":\"days\",\"type\":\"RANGE\",\"rangeElementType\":{\"type\":\"DATETIME\"}},"
+	                  "{\"name\":\"times\",\"type\":\"TIMESTAMP\"}]", 0, NULL);
+	shape_compare(json, &wanted, &difference);
+	assert_int_equal(difference.conflicts, 2);
+	assert_string_equal(difference.conflict_has, "RANGE<DATETIME>");
+	assert_string_equal(difference.conflict_wants, "RANGE<DATE>");
+	json_decref(json);
+}
+
 /* Exactly: a decimal is never written into a column that would round it. */
 static void only_what_loses_nothing_is_taken(void **state)
 {
@@ -246,6 +273,7 @@ int main(void)
 		cmocka_unit_test(names_of_answers_are_understood),
 		cmocka_unit_test(missing_columns_come_behind_those_that_are_there),
 		cmocka_unit_test(a_column_of_another_type_is_named_with_both),
+		cmocka_unit_test(ranges_are_told_with_their_elements),
 		cmocka_unit_test(only_what_loses_nothing_is_taken),
 		cmocka_unit_test(a_changelog_has_columns_of_template_and_weir),
 		cmocka_unit_test(changes_of_a_table_keep_to_the_limit),

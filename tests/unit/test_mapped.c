@@ -343,7 +343,8 @@ static void every_type_in_any_spelling_and_nested_fields(void **state)
 	file_open(&rig, "[{\"name\":\"I\",\"type\":\"integer\"},{\"name\":\"f\",\"type\":\"Float64\"},{\"name\":\"b\",\"type\":\"bool\"},"
 	          "{\"name\":\"j\",\"type\":\"json\"},{\"name\":\"tags\",\"type\":\"STRING\",\"mode\":\"repeated\"},"
 	          "{\"name\":\"r\",\"type\":\"RECORD\",\"fields\":[{\"name\":\"x\",\"type\":\"INTEGER\"},{\"name\":\"ys\","
-	          "\"type\":\"FLOAT\",\"mode\":\"REPEATED\"}]}]", "");
+	          "\"type\":\"FLOAT\",\"mode\":\"REPEATED\"}]},{\"name\":\"days\",\"type\":\"RANGE\",\"rangeElementType\":"
+	          "{\"type\":\"DATE\"}},{\"name\":\"times\",\"type\":\"range<timestamp>\"}]", "");
 	rig_send(&rig, "{\"i\":\"5\",\"f\":1.5,\"b\":true,\"j\":{\"a\":null},\"tags\":[\"x\",\"y\"],\"r\":{\"x\":1,\"ys\":[1.5]}}", "");
 	rig_type_is(&rig, "t", "i", "INT64");
 	rig_type_is(&rig, "t", "f", "FLOAT64");
@@ -351,6 +352,11 @@ static void every_type_in_any_spelling_and_nested_fields(void **state)
 	rig_type_is(&rig, "t", "r", "STRUCT<x INT64, ys ARRAY<FLOAT64>>");
 	row_is(&rig, &rig.batch->messages[0], "{\"i\":5,\"f\":1.5,\"b\":true,\"j\":\"{\\\"a\\\":null}\","
 	       "\"tags\":\"[\\\"x\\\",\\\"y\\\"]\",\"r\":\"{\\\"x\\\":1,\\\"ys\\\":[1.5]}\"}");
+	row_is(&rig, rig_send(&rig, "{\"days\":\"[2020-01-01,2020-01-31]\",\"times\":\"[,)\"}", ""),
+	       "{\"days\":\"[2020-01-01, 2020-02-01)\",\"times\":\"[UNBOUNDED, UNBOUNDED)\"}");
+	rig_type_is(&rig, "t", "days", "RANGE<DATE>");
+	rig_type_is(&rig, "t", "times", "RANGE<TIMESTAMP>");
+	refused_as(rig_send(&rig, "{\"days\":{\"start\":1}}", ""), "type_mismatch");
 	refused_as(rig_send(&rig, "{\"tags\":\"x\"}", ""), "type_mismatch");
 	rig_close(&rig);
 }

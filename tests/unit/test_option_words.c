@@ -172,6 +172,8 @@ static void objects_have_their_own_grammar(void **state)
 	expect_codes(CDC, "\"inputFile\":\"f\",\"primaryKey\":{\"a\":\"x,y\\u001b\"}", "bad_parameter");
 	expect_codes(CDC, "\"inputFile\":\"f\",\"columnTypes\":{\"nodot\":\"INT64\"}", "bad_parameter");
 	expect_codes(CDC, "\"inputFile\":\"f\",\"columnTypes\":{\"a.b\":\"ARRAY<ARRAY<INT64>>\"}", "bad_parameter");
+	expect_codes(CDC, "\"inputFile\":\"f\",\"columnTypes\":{\"a.b\":\"RANGE<DATE>\",\"a.c\":\"ARRAY<RANGE< TIMESTAMP >>\"}", "");
+	expect_codes(CDC, "\"inputFile\":\"f\",\"columnTypes\":{\"a.b\":\"RANGE<TIME>\"}", "bad_parameter");
 	expect_codes(CDC, "\"inputFile\":\"f\",\"columnTypes\":{\"a.b\":\"STRUCT<x FLOAT64, y ARRAY<STRING>>\"}", "");
 	expect_codes(CDC, "\"inputFile\":\"f\",\"columnTypes\":{\"a.b\":{\"type\":\"BYTES\",\"encoding\":\"utf8\"}}", "bad_parameter");
 	expect_codes(CDC, "\"inputFile\":\"f\",\"onUnrepresentable\":{\"date\":\"null\"}", "bad_parameter");

@@ -273,10 +273,12 @@ static void column_types_as_text(void **state)
 		{ "INT64", "INT64" }, { "integer", "INT64" }, { "ARRAY<STRING>", "ARRAY<STRING>" },
 		{ "NUMERIC(10, 2)", "NUMERIC" }, { "string(20)", "STRING" }, { " Timestamp ", "TIMESTAMP" },
 		{ "STRUCT<x FLOAT64, y ARRAY<STRUCT<a JSON>>>", "STRUCT<x FLOAT64, y ARRAY<STRUCT<a JSON>>>" },
-		{ "STRUCT", "STRUCT<x FLOAT64, y FLOAT64>" },
+		{ "STRUCT", "STRUCT<x FLOAT64, y FLOAT64>" }, { "range < date >", "RANGE<DATE>" },
+		{ "ARRAY<RANGE<DATETIME>>", "ARRAY<RANGE<DATETIME>>" }, { "STRUCT<r RANGE<TIMESTAMP>>", "STRUCT<r RANGE<TIMESTAMP>>" },
 	};
 	static const char *const bad[] = { "", "INT63", "ARRAY<ARRAY<INT64>>", "ARRAY<INT64", "INT64 x", "STRUCT<>", "STRUCT<x>",
-		                           "NUMERIC(" };
+		                           "NUMERIC(", "RANGE", "RANGE<>", "RANGE<TIME>", "RANGE<STRING>", "RANGE<ARRAY<DATE>>",
+		                           "RANGE<RANGE<DATE>>", "RANGE<DATE" };
 	struct arena *arena = arena_new(4096);
 	struct bq_type type;
 

@@ -208,6 +208,23 @@ static struct span scalar_text(struct arena *arena, enum bq_kind kind, struct wi
 	return span_make(text, base64_encode(bytes, text));
 }
 
+/* A message of two fields, each there or not. */
+static struct span range_wire_text(struct arena *arena, enum bq_kind kind, struct wire *w)
+{
+	static const enum bq_kind elements[BQ_KINDS] = { [BQ_RANGE_DATE] = BQ_DATE, [BQ_RANGE_DATETIME] = BQ_DATETIME,
+		                                         [BQ_RANGE_TIMESTAMP] = BQ_TIMESTAMP };
+	struct span bytes = take_bytes(w), ends[2] = { SPAN("UNBOUNDED"), SPAN("UNBOUNDED") };
+	struct wire inner = { (const unsigned char *)bytes.at, (const unsigned char *)bytes.at + bytes.len };
+
+	while (inner.at < inner.end) {
+		uint64_t tag = take_varint(&inner);
+
+		assert_true(tag == (1 << 3) || tag == (2 << 3));
+		ends[(tag >> 3) - 1] = scalar_text(arena, elements[kind], &inner);
+	}
+	return span_of(arena_printf(arena, "[%.*s, %.*s)", (int)ends[0].len, ends[0].at, (int)ends[1].len, ends[1].at));
+}
+
 static void check_field(const struct table_case *c, struct arena *arena, const struct bq_type *type,
                         const struct json_doc *doc, uint32_t token, unsigned number, struct wire *w)
 {
@@ -236,7 +253,9 @@ static void check_field(const struct table_case *c, struct arena *arena, const s
 		assert_ptr_equal(inner.at, inner.end);
 		return;
 	}
-	struct span got = scalar_text(arena, type->kind, w), meant = token_text(doc, token, arena);
+	bool is_range = type->kind == BQ_RANGE_DATE || type->kind == BQ_RANGE_DATETIME || type->kind == BQ_RANGE_TIMESTAMP;
+	struct span got = is_range ? range_wire_text(arena, type->kind, w) : scalar_text(arena, type->kind, w);
+	struct span meant = token_text(doc, token, arena);
 
 	if (is_eight ? !same_real(got, meant, arena) : !span_equal(got, meant))
 		say(c, "protobuf", got, meant);
