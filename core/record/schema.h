@@ -15,6 +15,7 @@ struct column {
 	struct span source_name;  /* in the message */
 	struct bq_type type;
 	uint16_t key_ordinal;     /* 1.. among the key columns, 0: not in the key */
+	uint16_t was_key;         /* the same before it was renamed: rows of then still come, with the key of then; 0: never */
 	bool is_provisional;      /* only NULL has been seen: STRING until the first real value */
 	bool is_inferred;         /* the type was guessed from values, not told by a schema */
 	bool is_wide;             /* INT64: a value beyond 2^53 has been seen, FLOAT64 would not be exact */

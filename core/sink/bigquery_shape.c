@@ -65,14 +65,25 @@ static void record_fields(struct table_field *field, struct arena *arena, const 
 	field->fields = fields;
 }
 
+static bool was_key_only(const struct column *column)
+{
+	return column->was_key && !column->key_ordinal && !column->is_provisional;
+}
+
+/* Key columns of now, then those of before a rename: a row of then that comes late has the key of then. */
 static void key_fields(struct table_field *field, struct arena *arena, const struct table_schema *schema)
 {
-	struct table_field *fields = arena_zalloc(arena, schema->key_count * sizeof(*fields));
+	struct table_field *fields = arena_zalloc(arena, (schema->key_count + schema->count) * sizeof(*fields));
+	size_t count = schema->key_count;
 
 	for (size_t k = 0; k < schema->key_count; k++)
 		field_of_column(&fields[k], arena, &schema->columns[schema->keys[k]], k);
+	for (size_t i = 0; count && i < schema->count; i++) {
+		if (was_key_only(&schema->columns[i]))
+			field_of_column(&fields[count++], arena, &schema->columns[i], KEY_COLUMNS_MAX + i);
+	}
 	field->fields = fields;
-	field->field_count = schema->key_count;
+	field->field_count = count;
 }
 
 /* A STRUCT without a field cannot be a column of BigQuery, and nothing can be said about it. */

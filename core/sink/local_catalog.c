@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#define WAS_KEY_BIT 33 /* of _weir_columns.is_wide, above `told` */
+
 static bool column_read(sqlite3_stmt *stmt, struct arena *arena, struct column *out)
 {
 	*out = (struct column){
@@ -16,6 +18,7 @@ static bool column_read(sqlite3_stmt *stmt, struct arena *arena, struct column *
 		.is_inferred = sqlite3_column_int(stmt, 5),
 		.is_wide = sqlite3_column_int(stmt, 6) & 1,
 		.told = (uint32_t)(sqlite3_column_int64(stmt, 6) >> 1),
+		.was_key = (uint16_t)(sqlite3_column_int64(stmt, 6) >> WAS_KEY_BIT),
 	};
 	return bq_type_parse(store_text(stmt, 2), arena, &out->type);
 }
@@ -99,7 +102,7 @@ static bool column_write(struct store *store, sqlite3_stmt *stmt, int ordinal, c
 	sqlite3_bind_int(stmt, 7, column->key_ordinal);
 	sqlite3_bind_int(stmt, 8, column->is_provisional);
 	sqlite3_bind_int(stmt, 9, column->is_inferred);
-	sqlite3_bind_int64(stmt, 10, column->is_wide | (int64_t)column->told << 1);
+	sqlite3_bind_int64(stmt, 10, column->is_wide | (int64_t)column->told << 1 | (int64_t)column->was_key << WAS_KEY_BIT);
 	return store_run(store, stmt, err);
 }
 

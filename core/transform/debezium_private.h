@@ -199,6 +199,8 @@ struct table {
 	struct column_more *more;
 	size_t column_room;
 	uint16_t *keys;
+	struct former_key *former_keys; /* oldest first */
+	size_t former_key_count;
 	uint32_t key_version;           /* counts changes of the key */
 	uint32_t type_version;          /* counts changes of what decides how values are read, from 1 */
 	const struct table_rule *rule;
@@ -223,7 +225,7 @@ struct table {
 	struct text *fills;             /* values of new columns for older rows, until a record of it is written */
 	struct text *first_fills;       /* the same of columns that the first row had, for rows below `first_at` */
 	struct position first_at;
-	bool is_first_changed;          /* there are other first defaults than schema.history says */
+	bool is_first_changed;          /* there are other first defaults, or former keys, than schema.history says */
 	struct span epochs;             /* the part of schema.history that is the log's */
 	bool is_quietly_changed;        /* something that no timeline needs */
 	struct text *guesses;           /* "a STRING, b INT64": columns whose types were guessed by this message */
@@ -241,6 +243,13 @@ struct table {
 	struct text *presences_text;    /* as they were written down; NULL: never */
 	size_t past_count;              /* columns that it had when an earlier run ended, if that is remembered; else 0 */
 	struct position past_last;      /* of the rows of then */
+};
+
+/* A key column before it was renamed: its rows below the place have it in their key. */
+#define FORMER_KEYS_MAX 64              /* of a table; then the oldest is forgotten, and its late rows are letters */
+struct former_key {
+	uint16_t column, ordinal;
+	struct position at;             /* of the renaming */
 };
 
 /* Where the log had a column, and where it had not. */
@@ -271,6 +280,7 @@ struct shape {
 	struct member *members;
 	uint32_t key_version;
 	int32_t *key_members;           /* by key column: index of its member, or -1 */
+	size_t key_count;               /* for which they have room */
 	size_t names_room;              /* bytes of all quoted names and commas */
 	uint32_t type_version;          /* of the table, when the quick readers were chosen */
 	size_t column_count;            /* of the table, when `has` was made */
@@ -314,6 +324,7 @@ struct event {
 	bool has_raised_epoch;
 	bool is_by_arrival;             /* events of one transaction share their position but for their arrival */
 	struct table *table;
+	const uint16_t *keys;           /* its key columns at this place of the log; NULL: those of now */
 	bool is_mapped;                 /* the message is the row, its table is chosen by templates */
 	bool skips_metadata;            /* _metadata_error and _metadata_retry_count are no columns */
 	bool is_key_parsed;
@@ -521,7 +532,7 @@ int column_expect(struct debezium *d, struct event *e, struct span source_name, 
 /* shape.c, row.c */
 struct shape *shape_compile(struct debezium *d, struct event *e, uint32_t object); /* NULL: refused */
 void shape_plan(struct debezium *d, const struct table *table, struct shape *shape);
-void shape_find_keys(struct shape *shape, const struct table *table);
+void shape_find_keys(struct shape *shape, const struct event *e);
 const struct source_field *block_field(const struct event *e, struct span name);
 void shape_free(struct shape *shape);
 void table_forget_shapes(struct table *table);
@@ -531,6 +542,15 @@ struct span row_json(struct event *e, const struct row *row);
 struct span row_unavailable(struct event *e, const struct row *row);
 bool cell_read(struct debezium *d, struct event *e, int column, const struct source_type *from,
                const struct json_doc *doc, uint32_t token, struct cell *out);
+
+/* former_keys.c: key columns that have been renamed since the event. */
+void former_key_add(struct event *e, uint16_t column); /* the statement that is being read renames it */
+void former_keys_text(const struct table *table, struct text *out); /* behind the first defaults, and back */
+void former_keys_read(struct table *table, const char *text);
+void keys_then(struct event *e); /* finds e->keys */
+uint16_t key_column(const struct event *e, size_t k);
+bool is_key_column(const struct event *e, int column);
+struct table_schema schema_then(const struct event *e); /* with the keys of then; lent */
 
 /* keys.c, row_keys.c */
 struct row_key {

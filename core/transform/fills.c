@@ -96,7 +96,8 @@ void column_first_default(struct debezium *d, struct event *e, int column, const
 	table->is_first_changed |= table->more[column].first_default.len > 0;
 }
 
-/* "epochs\nposition", and of each column " number length default"; only the epochs where there are none. */
+/* "epochs\nposition", of each column " number length default", then what former_keys_text says; only the epochs where there are
+ * none of either. */
 struct span first_defaults_text(const struct table *table, struct span epochs)
 {
 	OWNED(text) out = text_new(FIRST_DEFAULTS_BYTES_MAX + epochs.len);
@@ -112,6 +113,7 @@ struct span first_defaults_text(const struct table *table, struct span epochs)
 		if (json.len)
 			text_add_format(out, " %zu %zu %.*s", i, json.len, SPAN_ARG(json));
 	}
+	former_keys_text(table, out);
 	return out->len > head ? arena_copy(table->arena, text_span(out)) : epochs;
 }
 
@@ -127,6 +129,7 @@ void first_defaults_read(struct table *table, struct span text)
 		table->more[column].first_default = span_make(at, len);
 		at += len;
 	}
+	former_keys_read(table, at);
 }
 
 bool is_below(const struct position *a, const struct position *b)

@@ -223,7 +223,7 @@ static bool key_names_match(const struct debezium *d, const struct event *e)
 		if (is_routers(name))
 			continue;
 		count++;
-		if (column < 0 || !e->table->columns[column].key_ordinal)
+		if (column < 0 || !is_key_column(e, column))
 			return false;
 	}
 	return count == e->table->schema.key_count;
@@ -302,14 +302,18 @@ static bool key_is_still_that(struct debezium *d, struct event *e)
 {
 	struct table *table = e->table;
 
+	keys_then(e);
 	if (!table->is_key_told_by_messages)
 		return true;
 	if (!e->message->key.len)
 		key_tell(e, "key_changed", "messages have no key any more: their rows go on by the columns that were the key");
 	uint64_t hash = key_names_hash(e->message->key);
 
-	if (hash == table->key_names || !message_key(d, e))
+	if (hash == table->key_names)
+		e->keys = NULL;
+	if (hash == table->key_names || !message_key(d, e) || (e->keys && key_names_match(d, e)))
 		return true;
+	e->keys = NULL;
 	if (!key_names_match(d, e))
 		return REFUSE_MAP(e, "key_changed", NOTHING, NOTHING, "the message's key %.*s has other columns than the table's "
 		                  "key", SPAN_ARG(json_slice(&d->key_doc, e->key_object)));

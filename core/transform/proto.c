@@ -82,7 +82,7 @@ static char *row_write(char *at, const struct row *row)
 	return at + need + len;
 }
 
-/* The primaryKey message's body: key columns numbered in key order. */
+/* The primaryKey message's body: key columns numbered in key order, behind all of them those that have another name now. */
 struct span proto_cells(struct event *e, const struct table *table, const struct cell *cells)
 {
 	size_t room = 0;
@@ -91,8 +91,12 @@ struct span proto_cells(struct event *e, const struct table *table, const struct
 		room += cell_proto_room(&cells[k]);
 	char *start = arena_bytes(e->batch->arena, room), *at = start;
 
-	for (size_t k = 0; k < table->schema.key_count; k++)
-		at = cell_proto(&cells[k], &table->columns[table->keys[k]].type, (uint32_t)k + 1, at);
+	for (size_t k = 0; k < table->schema.key_count; k++) {
+		uint16_t column = key_column(e, k);
+		uint16_t ordinal = table->columns[column].key_ordinal;
+
+		at = cell_proto(&cells[k], &table->columns[column].type, ordinal ? ordinal : KEY_COLUMNS_MAX + column + 1u, at);
+	}
 	arena_shrink(e->batch->arena, start, room, (size_t)(at - start));
 	return span_make(start, (size_t)(at - start));
 }

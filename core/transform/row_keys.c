@@ -107,13 +107,13 @@ static bool key_cell_of_row(struct debezium *d, struct event *e, const struct ro
 		return true;
 	const struct source_type *from = row->shape->members[member].from;
 
-	if (!key_is_whole(e, e->table->keys[k], from, row->doc, row->tokens[member]))
+	if (!key_is_whole(e, key_column(e, k), from, row->doc, row->tokens[member]))
 		return false;
 	if (row->is_converted) {
 		*out = row->cells[member];
 		return true;
 	}
-	if (!cell_read(d, e, e->table->keys[k], from, row->doc, row->tokens[member], out))
+	if (!cell_read(d, e, key_column(e, k), from, row->doc, row->tokens[member], out))
 		return false;
 	key_spell(out, from, has_upper_uuids(e), e->batch->arena);
 	return true;
@@ -122,7 +122,7 @@ static bool key_cell_of_row(struct debezium *d, struct event *e, const struct ro
 /* The row says of its key what the key says. */
 void row_spell_key(struct event *e, struct row *row)
 {
-	shape_find_keys(row->shape, e->table);
+	shape_find_keys(row->shape, e);
 	for (size_t k = 0; k < e->table->schema.key_count; k++) {
 		int32_t member = row->shape->key_members[k];
 
@@ -160,8 +160,10 @@ static bool key_refuse(struct event *e, uint16_t column, const struct cell *cell
 
 static void key_finish(struct debezium *d, struct event *e, struct row_key *out)
 {
-	out->key = key_encode(&e->table->schema, d->key_cells, e->batch->arena);
-	out->json = key_json(&e->table->schema, d->key_cells, e->batch->arena);
+	struct table_schema schema = schema_then(e);
+
+	out->key = key_encode(&schema, d->key_cells, e->batch->arena);
+	out->json = key_json(&schema, d->key_cells, e->batch->arena);
 	out->proto = NOTHING;
 	if (d->wants_proto)
 		out->proto = proto_cells(e, e->table, d->key_cells);
@@ -173,7 +175,7 @@ bool key_of_row(struct debezium *d, struct event *e, const struct row *row, stru
 
 	key_room(d, table->schema.key_count);
 	if (row)
-		shape_find_keys(row->shape, table);
+		shape_find_keys(row->shape, e);
 	for (size_t k = 0; k < table->schema.key_count; k++) {
 		struct cell *cell = &d->key_cells[k], from_key;
 
@@ -183,13 +185,13 @@ bool key_of_row(struct debezium *d, struct event *e, const struct row *row, stru
 		if (cell_is_real(cell))
 			continue;
 		if (message_key(d, e)) {
-			if (!key_cell_of_json(d, e, &d->key_doc, e->key_object, table->keys[k], &from_key))
+			if (!key_cell_of_json(d, e, &d->key_doc, e->key_object, key_column(e, k), &from_key))
 				return false;
 			if (from_key.kind != CELL_ABSENT)
 				*cell = from_key;
 		}
 		if (!cell_is_real(cell))
-			return key_refuse(e, table->keys[k], cell);
+			return key_refuse(e, key_column(e, k), cell);
 	}
 	key_finish(d, e, out);
 	return true;
@@ -214,8 +216,8 @@ bool key_has_changed(struct debezium *d, struct event *e, const struct row *befo
 {
 	const struct table *table = e->table;
 
-	shape_find_keys(before->shape, table);
-	shape_find_keys(after->shape, table);
+	shape_find_keys(before->shape, e);
+	shape_find_keys(after->shape, e);
 	if (key_bytes_equal(before, after, table->schema.key_count))
 		return false;
 	key_room(d, table->schema.key_count);
@@ -247,13 +249,15 @@ bool key_of_attribute(struct debezium *d, struct event *e, const char *name, str
 		return false;
 	key_room(d, table->schema.key_count);
 	for (size_t k = 0; k < table->schema.key_count; k++) {
-		if (!key_cell_of_json(d, e, &d->other_doc, object, table->keys[k], &d->key_cells[k]) ||
+		if (!key_cell_of_json(d, e, &d->other_doc, object, key_column(e, k), &d->key_cells[k]) ||
 		    !cell_is_real(&d->key_cells[k])) {
 			e->message->fate = MESSAGE_OPEN;
 			e->message->refusal = NULL;
 			return false;
 		}
 	}
-	*out_key = key_encode(&table->schema, d->key_cells, e->batch->arena);
+	struct table_schema schema = schema_then(e);
+
+	*out_key = key_encode(&schema, d->key_cells, e->batch->arena);
 	return out_key->len > 0;
 }

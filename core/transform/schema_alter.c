@@ -147,13 +147,17 @@ static void drop_apply(struct altering *a, const struct ddl_clause *clause, stru
 }
 
 /* The key goes on under the new name. */
-static void key_move(struct table *table, int from, int to)
+static void key_move(struct event *e, int from, int to)
 {
+	struct table *table = e->table;
+
 	if (!table->columns[from].key_ordinal || table->columns[to].key_ordinal)
 		return;
+	former_key_add(e, (uint16_t)from);
 	table->keys[table->columns[from].key_ordinal - 1] = (uint16_t)to;
 	table->columns[to].key_ordinal = table->columns[from].key_ordinal;
 	table->columns[from].key_ordinal = 0;
+	table->columns[to].was_key = 0;
 	table->columns[to].type = table->columns[from].type;
 	table->columns[to].is_provisional = false;
 	table->key_version++;
@@ -208,7 +212,7 @@ static void move_apply(struct altering *a, const struct ddl_clause *clause, stru
 	if (from >= 0)
 		retype(a, from, to, defined, did);
 	if (from >= 0)
-		key_move(table, from, to);
+		key_move(a->e, from, to);
 }
 
 static void modify_apply(struct altering *a, const struct ddl_clause *clause, struct text *change, struct text *did)

@@ -222,16 +222,22 @@ void shape_plan(struct debezium *d, const struct table *table, struct shape *sha
 	}
 }
 
-void shape_find_keys(struct shape *shape, const struct table *table)
+void shape_find_keys(struct shape *shape, const struct event *e)
 {
-	if (shape->key_members && shape->key_version == table->key_version)
+	const struct table *table = e->table;
+
+	if (shape->key_members && !e->keys && shape->key_version == table->key_version)
 		return;
-	shape->key_version = table->key_version;
-	shape->key_members = arena_alloc(shape->arena, (table->schema.key_count + 1) * sizeof(*shape->key_members));
+	/* Those of before a rename are this event's alone. */
+	shape->key_version = e->keys ? UINT32_MAX : table->key_version;
+	if (!shape->key_members || shape->key_count < table->schema.key_count) {
+		shape->key_count = table->schema.key_count;
+		shape->key_members = arena_alloc(shape->arena, (shape->key_count + 1) * sizeof(*shape->key_members));
+	}
 	for (size_t k = 0; k < table->schema.key_count; k++) {
 		shape->key_members[k] = -1;
 		for (size_t i = 0; i < shape->count; i++) {
-			if (shape->members[i].column == table->keys[k])
+			if (shape->members[i].column == key_column(e, k))
 				shape->key_members[k] = (int32_t)i;
 		}
 	}

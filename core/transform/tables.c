@@ -86,6 +86,7 @@ void table_free(struct table *table)
 	free(table->columns);
 	free(table->more);
 	free(table->keys);
+	free(table->former_keys);
 	free(table);
 }
 

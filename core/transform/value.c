@@ -80,7 +80,7 @@ static enum unrepresentable policy_of(const struct debezium *d, struct event *e,
 {
 	bool is_of_array = fault->code && strcmp(fault->code, NULL_ELEMENT) == 0; /* whatever its elements are */
 	enum unrepresentable policy = d->options->on_unrepresentable[is_of_array ? GROUP_OTHER : group_of(e, column, from)];
-	bool is_key = e->table->columns[column].key_ordinal > 0;
+	bool is_key = is_key_column(e, column);
 
 	return is_key && policy != UNREPRESENTABLE_TEXT ? UNREPRESENTABLE_DEAD_LETTER : policy;
 }

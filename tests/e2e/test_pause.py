@@ -2,6 +2,7 @@
 import json
 import time
 
+import mysql
 import weir
 
 from test_replay import total, wait_for
@@ -190,3 +191,49 @@ def test_what_is_refused_outright_waits_with_its_table():
         check_balance(home)
         home.run("drain", "shop")
         home.verify()
+
+
+def renamed_key_log():
+    """(lines before the pause, lines of it): rows of every kind, and the key's column gets another name twice."""
+    log = mysql.Log()
+    key = ("int", False)
+    columns = lambda name: [(name, *key), ("w", "int", False), ("v", "varchar(20)", True)]
+    log.ddl("CREATE TABLE a (id INT, w INT, v VARCHAR(20), PRIMARY KEY (id, w))", "a", columns("id"), "CREATE")
+    log.insert("a", ("id", "w"), id=1, w=1, v="one")
+    before = len(log.lines)
+    for was, to, first in (("id", "k", 2), ("k", "no", 5), ("no", "nr", 8)):
+        log.insert("a", (was, "w"), **{was: first, "w": 1, "v": "%d" % first})
+        log.insert("a", (was, "w"), **{was: first + 1, "w": 1, "v": "%d" % (first + 1)})
+        log.update("a", {was: first, "w": 1, "v": "%d" % first}, (was, "w"), **{was: first, "w": 1, "v": "later"})
+        log.update("a", {was: first, "w": 1, "v": "later"}, (was, "w"), **{was: first + 2, "w": 2, "v": "other key"})
+        log.row("d", "a", {was: first + 1, "w": 1, "v": "%d" % (first + 1)}, None, (was, "w"))
+        log.ddl("ALTER TABLE a RENAME COLUMN %s TO %s" % (was, to), "a", columns(to))
+    log.insert("a", ("nr", "w"), nr=11, w=1, v="last")
+    return "".join(x + "\n" for x in log.lines[:before]), "".join(x + "\n" for x in log.lines[before:])
+
+
+def test_rows_that_are_parked_while_their_key_gets_another_name_are_the_same():
+    first, then = renamed_key_log()
+    for more in ({"replicationMode": "changelog", "replicaDataset": None, "changeLogDataset": "log"}, {}, {"replicationMode": "upsert", "changeLogDataset": None}):
+        found = []
+        for is_paused in (False, True):
+            with weir.Home() as home:
+                home.write("feed.jsonl", first)
+                job = home.job("feed.jsonl", **more)
+                assert home.run("run", job, "--until-idle").code == 0
+                if is_paused:
+                    assert home.run("pause", "shop", "a").code == 0
+                with open(home.file("feed.jsonl"), "a") as f:
+                    f.write(then)
+                r = home.run("run", job, "--until-idle", "--json")
+                assert r.code == 0, (more, is_paused, r)
+                if is_paused:
+                    assert r.last["parked"] >= 16, r.last
+                    assert home.run("resume", "shop", "a").code == 0
+                    r = home.run("run", job, "--until-idle", "--json")
+                assert r.code == 0 and r.last["parked"] == r.last["dead_lettered"] == 0 and r.last["balanced"], (more, is_paused, r)
+                if "changeLogDataset" in more and more["changeLogDataset"]:
+                    found.append(sorted(home.sql("select fullRecord, primaryKey, operation, _weir_position, _weir_key, _weir_old_key from a_changelog", "log"), key=repr))
+                else:
+                    found.append(home.sql("select * from a order by nr, w"))
+        assert found[0] == found[1] and len(found[0]) > 3, (more, found)
