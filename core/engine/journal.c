@@ -185,6 +185,7 @@ static const struct event_row {
 	{ "engine_was_killed", "system", LEVEL_WARN }, { "dlq_group", "system", LEVEL_WARN },
 	{ "message_held_long", "system", LEVEL_WARN }, { "subscription_shared", "system", LEVEL_WARN },
 	{ "schema_changed", "source", LEVEL_INFO },    { "replica_lost", "system", LEVEL_ERROR },
+	{ "table_needs_you", "system", LEVEL_ERROR },  { "table_waiting", "system", LEVEL_WARN },
 };
 
 static struct event_row event_find(const char *code)

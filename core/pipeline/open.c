@@ -254,6 +254,8 @@ struct pipeline *pipeline_open(const struct pipeline_setup *setup, struct error 
 	p->batch_messages = setup->batch_messages;
 	p->warehouse = setup->home->warehouse;
 	p->next_batch = 1;
+	p->on_event = setup->on_event;
+	p->context = setup->context;
 	p->arena = arena_new(4096);
 	p->added = memory_zalloc(sizeof(*p->added));
 	p->measure = memory_zalloc(sizeof(*p->measure));
@@ -291,6 +293,7 @@ void pipeline_close(struct pipeline *p)
 		free(p->table_names[i]);
 	free(p->table_names);
 	pipeline_clear_paused(p);
+	free(p->told);
 	free(p->added);
 	measure_free(p->measure);
 	free(p->measure);

@@ -82,6 +82,10 @@ struct pipeline {
 	char **paused;           /* names of paused tables, as of the opening */
 	size_t paused_count;
 	size_t troubled_count;   /* tables that have trouble of their own at the sink, as of the last pipeline_tend */
+	struct table_told *told; /* what the journal was told of each table's trouble (tend.c); told_count */
+	size_t told_count;
+	void (*on_event)(void *context, const char *table, const char *code, const char *sentence); /* NULL: nobody listens */
+	void *context;           /* of on_event */
 	size_t table_count;
 	struct ledger *added;    /* scratch: table_count + 1 */
 	struct ledger total;     /* committed, over all tables */
