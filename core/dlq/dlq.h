@@ -64,7 +64,7 @@ bool dlq_unpark_done(struct dlq *dlq, int64_t id, struct error *err);
 /* Forgets what was parked of this origin at or behind `offset`: a run that died before its rows committed parked it, and
  * the source is about to give it again. `offsets` (NULL: none) has tables by name whose rows have committed further. */
 bool dlq_unpark_forget(struct dlq *dlq, struct span identity, uint64_t offset, const json_t *offsets, struct error *err);
-/* Parked messages of a table or of all (NULL), and the bytes of their bodies: compared with parkBytes. */
+/* Parked messages of a table or of all (NULL), and the bytes of their bodies and of what is kept beside them: compared with parkBytes. */
 bool dlq_parked(struct dlq *dlq, const char *table, uint64_t *out_count, uint64_t *out_bytes, struct error *err);
 /* Why the newest of them was parked by the destination: its reason code and sentence, lent until the store's next call. False:
  * none was (or it cannot be read): others wait for a table that is paused. */

@@ -52,6 +52,7 @@ static bool letter_insert(struct dlq *dlq, int64_t origin, int64_t group, const 
 	sqlite3_bind_int(stmt, 23, m->body_is_null);
 	sqlite3_bind_int(stmt, 24, m->big != NULL);
 	sqlite3_bind_int64(stmt, 25, m->received_us);
+	store_bind_blob(stmt, 26, m->kept);
 	return dlq_run(dlq, stmt, err);
 }
 
@@ -89,6 +90,9 @@ static bool letter_update(struct dlq *dlq, int64_t letter, int64_t group, const 
 	sqlite3_bind_int64(stmt, 1, letter);
 	sqlite3_bind_int64(stmt, 2, group);
 	bind_finding(stmt, 3, f);
+	/* Met again, it may lack what the transform has made of it before; a replay has all that is still refused. */
+	sqlite3_bind_int(stmt, 15, f->message->letter != 0);
+	store_bind_blob(stmt, 16, f->message->kept);
 	return dlq_run(dlq, stmt, err);
 }
 

@@ -99,7 +99,7 @@ bool dlq_park(struct dlq *dlq, const struct message *message, const char *table,
 	if (!sqlite3_changes(dlq->store->db))
 		return !message->receipt || !out_is_twin || is_twin(dlq, origin, message, out_is_twin, err);
 	if (dlq->is_parking)
-		sum_up(dlq, table, message->big ? message->big->size : message->body.len);
+		sum_up(dlq, table, (message->big ? message->big->size : message->body.len) + message->kept.len);
 	return true;
 }
 

@@ -163,6 +163,7 @@ bool dlq_replay_next(struct dlq *dlq, int64_t run, int64_t after, struct batch *
 		message->letter = *out_letter;
 		message->letter_error = arena_string(into->arena, store_text(stmt, 14));
 		message->letter_retries = sqlite3_column_int64(stmt, 15);
+		message->kept = arena_copy(into->arena, store_blob(stmt, 16));
 	}
 	sqlite3_reset(stmt);
 	return true;

@@ -102,12 +102,25 @@ static const char version_6[] = "CREATE TABLE retried (letter INTEGER PRIMARY KE
 /* Records of a parked message that the transform makes only once (record/kept.h). */
 static const char version_7[] = "ALTER TABLE parked ADD COLUMN kept BLOB;";
 
-static const char *const migrations[] = { version_1, version_2, version_3, version_4, version_5, version_6, version_7 };
+/* What is kept beside messages takes room too, and a letter may have such records: those that were refused. */
+static const char version_8[] =
+	"ALTER TABLE letters ADD COLUMN kept BLOB;"
+	"DROP TRIGGER parked_added; DROP TRIGGER parked_removed;"
+	"CREATE TRIGGER parked_added AFTER INSERT ON parked BEGIN"
+	" INSERT INTO parked_sums VALUES (new.tbl, 1, new.size + coalesce(length(new.kept), 0))"
+	"  ON CONFLICT DO UPDATE SET count = count + 1, bytes = bytes + new.size + coalesce(length(new.kept), 0);"
+	"END;"
+	"CREATE TRIGGER parked_removed AFTER DELETE ON parked BEGIN"
+	" UPDATE parked_sums SET count = count - 1, bytes = bytes - old.size - coalesce(length(old.kept), 0) WHERE tbl = old.tbl;"
+	"END;"
+	"UPDATE parked_sums SET bytes = (SELECT coalesce(sum(size + coalesce(length(kept), 0)), 0) FROM parked p WHERE p.tbl = parked_sums.tbl);";
+
+static const char *const migrations[] = { version_1, version_2, version_3, version_4, version_5, version_6, version_7, version_8 };
 
 const struct store_kind dlq_kind = {
 	.what = "store of dead letters",
 	.application_id = 0x77646c71, /* "wdlq" */
-	.version = 7,
+	.version = 8,
 	.migrations = migrations,
 };
 
@@ -132,12 +145,12 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[LETTER_FIND] = "SELECT id, grp, state, key_hash FROM letters WHERE origin = ?1 AND place = ?2",
 	[LETTER_ADD] = "INSERT INTO letters (origin, place, line, grp, state, stage, code, message, tbl, col, path, key,"
 	               " key_hash, weir_key, position, ordinals, committed, message_id, publish, ordering_key, attrs, size,"
-	               " sha256, is_null, is_big, first, last, attempts) VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, ?7, ?8, ?9, ?10,"
-	               " ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?25, 1)",
+	               " sha256, is_null, is_big, first, last, attempts, kept) VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, ?7, ?8, ?9, ?10,"
+	               " ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?25, 1, ?26)",
 	[LETTER_AGAIN] = "UPDATE letters SET last = max(last, ?2), attempts = attempts + 1 WHERE id = ?1",
 	[LETTER_CHANGE] = "UPDATE letters SET grp = ?2, stage = ?3, code = ?4, message = ?5, tbl = ?6, col = ?7, path = ?8,"
-	                  " key = ?9, key_hash = ?10, weir_key = ?11, position = ?12, ordinals = ?13, committed = ?14"
-	                  " WHERE id = ?1",
+	                  " key = ?9, key_hash = ?10, weir_key = ?11, position = ?12, ordinals = ?13, committed = ?14,"
+	                  " kept = CASE WHEN ?15 OR length(?16) > 0 THEN ?16 ELSE kept END WHERE id = ?1",
 	[LETTER_SET_STATE] = "UPDATE letters SET state = ?2 WHERE id = ?1",
 	[LETTER_COUNT] = "SELECT (SELECT coalesce(sum(CASE WHEN o.kind = 'pubsub' THEN l.attempts ELSE 1 END), 0) FROM letters l"
 	                 " LEFT JOIN origins o ON o.id = l.origin) - (SELECT count(*) FROM letters WHERE place >= ?2 AND"
@@ -225,7 +238,7 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[RUN_NEXT] = "SELECT l.id, l.origin, l.place, l.line, l.message_id, l.publish, l.ordering_key, l.attrs, l.size,"
 	             " l.sha256, l.is_null, l.is_big, l.first, b.bytes,"
 	             " CASE l.stage WHEN 'folder' THEN l.message ELSE l.code || ': ' || l.message END,"
-	             " coalesce((SELECT count FROM retried r WHERE r.letter = l.id), 0) + 1 FROM claims c JOIN letters l ON l.id = c.letter"
+	             " coalesce((SELECT count FROM retried r WHERE r.letter = l.id), 0) + 1, l.kept FROM claims c JOIN letters l ON l.id = c.letter"
 	             " JOIN bodies b ON b.letter = c.letter WHERE c.run = ?1 AND c.letter > ?2 ORDER BY c.letter LIMIT 1",
 	[RUN_OUTCOME] = "UPDATE letters SET state = ?2, attempts = attempts + ?3 WHERE id = ?1",
 	[RUN_FALL_BACK] = "UPDATE letters SET state = (SELECT before FROM claims WHERE letter = ?1)"

@@ -67,6 +67,9 @@ void pipeline_take_message(struct pipeline *p, struct batch *batch)
 	if (batch->message_count % 64 == 1)
 		p->received_us = clock_utc_us();
 	message->received_us = p->received_us;
+	if (message->letter && !kept_unpack(batch, message))
+		message_refuse(batch, message, "decode", "state_damaged", (struct span){ 0 }, (struct span){ 0 },
+		               "what a schema change does to rows was kept with the letter, and is damaged");
 	if (message->fate == MESSAGE_OPEN && !set_aside(p, batch, message)) {
 		doing_begin(p->doing, message);
 		be_killed(message);
@@ -158,7 +161,7 @@ static bool is_letter(const struct batch *batch, struct message *message)
 
 	if (message->fate == MESSAGE_REFUSED)
 		return true;
-	if (message->fate != MESSAGE_OPEN)
+	if (message->fate == MESSAGE_HELD)
 		return false;
 	refusal = pipeline_first_refusal(batch, message, VERDICT_REFUSED);
 	if (refusal)
@@ -184,6 +187,12 @@ static bool park_has_room(struct pipeline *p, struct error *err)
 	            count, p->options->park_bytes);
 }
 
+bool pipeline_keep_letter(struct pipeline *p, const struct batch *batch, struct message *message, struct error *err)
+{
+	message->kept = kept_pack(batch, message, VERDICT_REFUSED);
+	return dlq_keep(p->dlq, batch, message, pipeline_table_name(p, message->table), err);
+}
+
 /* A letter is kept; what is to be parked is counted. */
 static bool store_letter(struct pipeline *p, const struct batch *batch, struct message *message, bool *is_open,
                          size_t *parked, struct error *err)
@@ -196,7 +205,7 @@ static bool store_letter(struct pipeline *p, const struct batch *batch, struct m
 		return false;
 	*is_open = true;
 	*parked += !letter;
-	return !letter || dlq_keep(p->dlq, batch, message, pipeline_table_name(p, message->table), err);
+	return !letter || pipeline_keep_letter(p, batch, message, err);
 }
 
 /* It is parked already, from an earlier delivery, so this one is in no destination of its own: a repeat. */
@@ -222,7 +231,7 @@ static bool store_parked(struct pipeline *p, struct batch *batch, size_t count, 
 
 		if (!why)
 			continue;
-		message->kept = kept_pack(batch, message);
+		message->kept = kept_pack(batch, message, VERDICT_PARKED);
 		is_fine = dlq_park(p->dlq, message, pipeline_table_name(p, message->table), why, &is_twin, err);
 		if (is_fine && is_twin)
 			count_as_repeat(batch, message);

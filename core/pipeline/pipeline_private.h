@@ -42,6 +42,8 @@ uint8_t *pipeline_keep_verdicts(const struct batch *batch);
 void pipeline_restore_verdicts(struct batch *batch, const uint8_t *kept);
 const struct refusal *pipeline_first_refusal(const struct batch *batch, const struct message *message,
                                              enum verdict verdict);
+/* With those of its refused records that the transform would not make again. */
+bool pipeline_keep_letter(struct pipeline *p, const struct batch *batch, struct message *message, struct error *err);
 bool pipeline_store_timeline(struct pipeline *p, const struct batch *batch, struct error *err);
 bool pipeline_store_notes(struct pipeline *p, const struct batch *batch, struct error *err);
 

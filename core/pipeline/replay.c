@@ -138,8 +138,6 @@ static enum letter_outcome outcome_of(const struct batch *batch, const struct me
 
 	if (message->fate == MESSAGE_REFUSED)
 		return LETTER_FAILED;
-	if (message->fate == MESSAGE_FILTERED)
-		return LETTER_HAD_NO_EFFECT;
 	if (pipeline_first_refusal(batch, message, VERDICT_REFUSED))
 		return LETTER_FAILED;
 	/* Its table is paused, or nothing can enter it: the letter waits as it was. */
@@ -161,7 +159,7 @@ static bool move_letter(struct pipeline *p, struct batch *batch, struct message 
 
 	if (outcome == LETTER_FAILED) {
 		message->refusal = why ? why : message->refusal;
-		if (!dlq_keep(p->dlq, batch, message, pipeline_table_name(p, message->table), err))
+		if (!pipeline_keep_letter(p, batch, message, err))
 			return false;
 	}
 	return dlq_replay_outcome(p->dlq, message->letter, outcome, err);

@@ -58,7 +58,7 @@ struct message {
 	int64_t letter;                /* of a replay: the dead letter that it is; 0: fresh from the source */
 	const char *letter_error;      /* of such a one: why it was refused, */
 	int64_t letter_retries;        /* and how often it was tried again, with this time */
-	struct span kept;              /* parked: its records that the transform does not make again, packed (kept.h) */
+	struct span kept;              /* parked, or a letter: its records that the transform does not make again, packed (kept.h) */
 	int64_t origin;                /* 0: the source of this run; set by dlq_unpark_next, read by dlq_keep and dlq_park */
 	const struct json_doc *json;   /* tokens of body if the source has them; only until the next pull. An object that
 	                                  is the value of the body's first member, "schema", may be a token without

@@ -1,7 +1,7 @@
 /*
  * Records that the transform makes once: what a schema change does to rows, and the
- * rows of a message that is itself no row. While their message is parked they lie
- * beside it, packed, and come back with it.
+ * rows of a message that is itself no row. While their message is parked, or is a
+ * letter for their sake, they lie beside it, packed, and come back with it.
  */
 #include "record/kept.h"
 
@@ -15,19 +15,19 @@ struct kept_head {
 	unsigned char position[POSITION_BYTES];
 };
 
-static bool is_made_once(const struct message *message, const struct record *record)
+static bool is_kept(const struct message *message, const struct record *record, enum verdict verdict)
 {
-	return message->fate == MESSAGE_FILTERED || record->operation == OP_ALTER;
+	return record->verdict == verdict && (message->fate == MESSAGE_FILTERED || record->operation == OP_ALTER);
 }
 
-static size_t kept_bytes(const struct batch *batch, const struct message *message)
+static size_t kept_bytes(const struct batch *batch, const struct message *message, enum verdict verdict)
 {
 	size_t bytes = 0;
 
 	for (uint32_t i = 0; i < message->record_count; i++) {
 		const struct record *record = &batch->records[message->first_record + i];
 
-		if (is_made_once(message, record))
+		if (is_kept(message, record, verdict))
 			bytes += sizeof(struct kept_head) + record->full_record.len + record->proto.len;
 	}
 	return bytes;
@@ -58,9 +58,9 @@ static char *record_put(char *to, const struct record *record)
 	return bytes_put(to, record->proto.at, record->proto.len);
 }
 
-struct span kept_pack(const struct batch *batch, const struct message *message)
+struct span kept_pack(const struct batch *batch, const struct message *message, enum verdict verdict)
 {
-	size_t bytes = kept_bytes(batch, message);
+	size_t bytes = kept_bytes(batch, message, verdict);
 	char *packed, *end;
 
 	if (!bytes)
@@ -70,7 +70,7 @@ struct span kept_pack(const struct batch *batch, const struct message *message)
 	for (uint32_t i = 0; i < message->record_count; i++) {
 		const struct record *record = &batch->records[message->first_record + i];
 
-		if (is_made_once(message, record))
+		if (is_kept(message, record, verdict))
 			end = record_put(end, record);
 	}
 	return span_make(packed, (size_t)(end - packed));

@@ -79,10 +79,14 @@ static void count_open(struct ledger *ledger, const struct batch *batch, const s
 		ledger->repeated++;
 }
 
-/* Its records are what a schema change does to rows: they may wait for their table, and the message with them. */
+/* Its records are what a schema change does to rows: they may be refused or wait for their table, and the message with them. */
 static void count_filtered(struct ledger *ledger, const struct batch *batch, const struct message *message)
 {
-	if (message->record_count && verdicts_of(batch, message).of[VERDICT_PARKED])
+	struct verdicts v = verdicts_of(batch, message);
+
+	if (v.of[VERDICT_REFUSED])
+		ledger->dead_lettered++;
+	else if (v.of[VERDICT_PARKED])
 		ledger->parked++;
 	else
 		ledger->filtered++;

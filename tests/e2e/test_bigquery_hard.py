@@ -120,6 +120,36 @@ def test_defaults_that_rows_of_a_table_in_trouble_show_come_with_them():
         schema_changes_of_a_table_in_trouble(is_killed, defaulted_log, **more)
 
 
+def test_a_schema_change_that_is_refused_is_a_letter_and_comes_by_replay():
+    """Its message is no row, and the transform makes what it does to rows only once."""
+    first, then = altered_log()
+    for more in ({}, ONCE, INSERT_ALL):
+        want = what_is_written_without_trouble(first, then, more)
+        with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+            home.env.update(bq.env)
+            method = "insertAll" if more == INSERT_ALL else "AppendRows"
+            feed = home.write("f.jsonl", first)
+            base.run_bigquery(home, feed, **more)
+            with open(feed, "a") as f:
+                f.write(then)
+            job = base.bigquery_job(home, feed, **more)
+            rows = {"a": (1,), "c": (0,)} # the ALTER that adds a column, the RENAME
+            for table, numbers in rows.items():
+                bq.fault("row", "%s.%s_changelog" % (LOG, table), method, rows=list(numbers), times=1, message="Value out of range")
+            r = home.run("run", job, "--until-idle", "--json")
+            letters = home.letters()
+            assert r.last["dead_lettered"] == len(letters) == 2 and r.last["balanced"] and not r.last["parked"], (more, r, letters)
+            assert all(letter["stage"] == "write" and "out of range" in letter["message"] for letter in letters), letters
+            found = changelogs(bq)
+            lost = [row for table in ("a", "c") for row in want[table] if row not in found[table]]
+            assert sorted(row[2] for row in lost) == ["ALTER", "RENAME"], (more, lost)
+            for group in {letter["group"] for letter in letters}:
+                r = home.run("dlq", "replay", "--job", "bq", "--group", group, "--yes", "--json", timeout=60)
+                assert r.code == 0 and r.last["failed_again"] == 0, r
+            assert changelogs(bq) == want, (more, changelogs(bq), want)
+            assert {letter["state"] for letter in home.letters()} == {"done"}, home.letters()
+
+
 # Ten ways in which BigQuery refuses a row, and what each is called.
 BAD_ROWS = (("Field id: value out of range", "value_not_representable"), ("NUMERIC overflow", "value_not_representable"),
             ("Field is required but missing", "missing_required"), ("The row is too large", "row_too_large"),

@@ -46,12 +46,13 @@ static void each_message_counts_once(void **state)
 	add(batch, 2, VERDICT_REPEATED, VERDICT_WRITTEN); /* not wholly a repeat */
 	add(batch, 1, VERDICT_PENDING, VERDICT_PENDING)->fate = MESSAGE_FILTERED; /* a DROP's record */
 	add(batch, 2, VERDICT_PARKED, VERDICT_PARKED)->fate = MESSAGE_FILTERED;   /* one that waits for its table */
+	add(batch, 1, VERDICT_REFUSED, VERDICT_REFUSED)->fate = MESSAGE_FILTERED; /* one that is refused */
 	batch_add_message(batch)->fate = MESSAGE_REFUSED;
 	assert_true(ledger_count(tables, 1, batch));
 
-	assert_int_equal(tables[0].received, 7);
+	assert_int_equal(tables[0].received, 8);
 	assert_int_equal(tables[0].written, 3);
-	assert_int_equal(tables[0].dead_lettered, 1);
+	assert_int_equal(tables[0].dead_lettered, 2);
 	assert_int_equal(tables[0].parked, 2);
 	assert_int_equal(tables[0].filtered, 1);
 	assert_int_equal(tables[0].repeated, 1);
@@ -60,7 +61,7 @@ static void each_message_counts_once(void **state)
 	assert_int_equal(tables[1].dead_lettered, 1);
 	assert_true(ledger_balances(&tables[0], 0));
 	ledger_add(&tables[0], &tables[1]);
-	assert_int_equal(tables[0].received, 8);
+	assert_int_equal(tables[0].received, 9);
 	assert_true(ledger_balances(&tables[0], 0));
 	tables[0].received++;
 	assert_false(ledger_balances(&tables[0], 0));
@@ -73,6 +74,7 @@ static void schema_record(struct batch *batch, struct message *message, uint32_t
 
 	record->table = table;
 	record->operation = operation;
+	record->verdict = VERDICT_PARKED;
 	record->timestamp_ms = -17 - (int64_t)table;
 	record->full_record = json;
 	record->proto = SPAN("\x01proto");
@@ -109,7 +111,7 @@ static void records_that_are_made_once_come_back_with_their_message(void **state
 	filtered->fate = MESSAGE_FILTERED;
 	schema_record(batch, filtered, 3, OP_RENAME, SPAN("{\"from\":\"a\"}"));
 	schema_record(batch, filtered, 4, OP_DROP, SPAN(""));
-	kept = kept_pack(batch, filtered);
+	kept = kept_pack(batch, filtered, VERDICT_PARKED);
 	open = batch_add_message(batch);
 	schema_record(batch, open, 5, OP_ALTER, SPAN("{}"));
 	batch_add_record(batch, open)->operation = OP_INSERT; /* the transform makes it again */
@@ -120,11 +122,17 @@ static void records_that_are_made_once_come_back_with_their_message(void **state
 	assert_int_equal(back->record_count, 2);
 	check_kept(&batch->records[back->first_record], 3, OP_RENAME, SPAN("{\"from\":\"a\"}"));
 	check_kept(&batch->records[back->first_record + 1], 4, OP_DROP, SPAN(""));
-	back = come_back(batch, kept_pack(batch, open));
+	back = come_back(batch, kept_pack(batch, open, VERDICT_PARKED));
 	assert_true(kept_unpack(batch, back));
 	assert_int_equal(back->fate, MESSAGE_OPEN);
 	assert_int_equal(back->record_count, 1);
 	check_kept(&batch->records[back->first_record], 5, OP_ALTER, SPAN("{}"));
+	/* Of a letter only what was refused. */
+	batch->records[filtered->first_record].verdict = VERDICT_REFUSED;
+	back = come_back(batch, kept_pack(batch, filtered, VERDICT_REFUSED));
+	assert_true(kept_unpack(batch, back));
+	assert_int_equal(back->record_count, 1);
+	check_kept(&batch->records[back->first_record], 3, OP_RENAME, SPAN("{\"from\":\"a\"}"));
 }
 
 static void kept_records_that_are_cut_are_damaged(void **state)
@@ -133,10 +141,10 @@ static void kept_records_that_are_cut_are_damaged(void **state)
 	struct message *message = batch_add_message(batch), *row = add(batch, 1, VERDICT_PARKED, VERDICT_PARKED);
 	struct span kept;
 
-	assert_int_equal(kept_pack(batch, row).len, 0);
+	assert_int_equal(kept_pack(batch, row, VERDICT_PARKED).len, 0);
 	message->fate = MESSAGE_FILTERED;
 	schema_record(batch, message, 1, OP_ALTER, SPAN("{\"move\":{}}"));
-	kept = kept_pack(batch, message);
+	kept = kept_pack(batch, message, VERDICT_PARKED);
 	for (size_t len = 2; len < kept.len; len++)
 		assert_false(kept_unpack(batch, come_back(batch, span_make(kept.at, len))));
 }

@@ -838,6 +838,29 @@ static void many_parked_messages_are_summed_up_once(void **state)
 	check_parked(place, "shop.other", 2, 4);
 }
 
+/* What is kept beside a message takes room as its body does, whichever way it is summed up. */
+static void what_is_kept_beside_parked_messages_counts(void **state)
+{
+	static const struct refusal why = { "write", "table_waits", "nothing enters the table", { NULL, 0 }, { NULL, 0 } };
+	struct place *place = *state;
+	struct error err = { 0 };
+
+	for (uint64_t round = 0; round < 2; round++) {
+		struct message *m = message_at(place, 300 + round, SPAN("{}"), NULL);
+
+		m->kept = SPAN("0123456789");
+		assert_true(dlq_begin(place->dlq, &err));
+		if (round)
+			dlq_park_begin(place->dlq);
+		assert_true(dlq_park(place->dlq, m, "shop.orders", &why, NULL, &err));
+		assert_true(!round || dlq_park_end(place->dlq, &err));
+		assert_true(dlq_commit(place->dlq, &err));
+		check_parked(place, "shop.orders", round + 1, (round + 1) * 12);
+	}
+	assert_true(dlq_unpark_done(place->dlq, 1, &err));
+	check_parked(place, "shop.orders", 1, 12);
+}
+
 static void parked_message_that_is_refused_later_keeps_its_origin(void **state)
 {
 	struct place *place = *state;
@@ -1125,6 +1148,7 @@ int main(void)
 		TEST(newer_is_asked_of_a_table_at_once),
 		TEST(parked_messages_come_back_in_order),
 		TEST(many_parked_messages_are_summed_up_once),
+		TEST(what_is_kept_beside_parked_messages_counts),
 		TEST(parked_message_that_is_refused_later_keeps_its_origin),
 		TEST(choice_is_listed_in_the_order_of_numbers),
 		TEST(long_list_is_complete_and_ascending),
