@@ -10,6 +10,7 @@ import urllib.request
 
 import weir
 from bigquery_emulator import BigQuery as bigquery  # a server of its own: with emulators.bigquery("dataset") as bq
+from storage_emulator import Storage as storage  # a server of its own: with emulators.storage("bucket") as gs
 
 PROGRAM = os.path.join(weir.ROOT, "build", "emulators")
 DRIVE = os.path.join(weir.BUILD, "tests", "google", "drive")

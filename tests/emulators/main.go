@@ -8,6 +8,7 @@ import (
 
 	"weir/tests/emulators/bigquery"
 	"weir/tests/emulators/bqclient"
+	"weir/tests/emulators/storage"
 )
 
 var duties = map[string]func(args []string) error{
@@ -24,6 +25,9 @@ var duties = map[string]func(args []string) error{
 	"bigquery-judge": bqclient.JudgeMain, // Google's clients against it
 	"bigquery-read":  bqclient.ReadMain,  // a table to a file, by Google's client
 	"bigquery-bench": bqclient.BenchMain, // managedwriter appends rows
+
+	"storage":       storage.Main,      // the stand-in of Cloud Storage
+	"storage-judge": storage.JudgeMain, // Google's client against it
 }
 
 func main() {
