@@ -158,13 +158,13 @@ struct rest_call *google_rest_start(struct google *google, struct rest_client *c
 	const struct endpoint *endpoint;
 	struct ticket ticket;
 	struct rest_call *call;
-	OWNED(text) url = text_new(4096);
+	OWNED(text) url = text_new(8192);
 
 	assert(request->header_count + 1 <= GRPC_PAIRS_MAX);
 	if (!google_endpoint(google, service, &endpoint, err))
 		return NULL;
-	if (!text_add_format(url, "%s%s", endpoint->base, request->url)) {
-		fail(err, ERROR_BUG, "internal_error", "%s: the address is longer than 4 KiB", request->what);
+	if (!text_add_format(url, "%s%s", request->goes_up ? endpoint->upload : endpoint->base, request->url)) {
+		fail(err, ERROR_BUG, "internal_error", "%s: the address is longer than 8 KiB", request->what);
 		return NULL;
 	}
 	if (!ticket_get(google, endpoint, &ticket, err))

@@ -76,7 +76,7 @@ static int64_t next_wait(struct rest_call *call)
 	bool is_quota = call->row->fate == ANSWER_WAIT;
 	int64_t first_ms = call->request.first_wait_ms * (is_quota ? QUOTA_TIMES : 1), wait_ms;
 
-	if (call->row->fate != ANSWER_RETRY && !is_quota)
+	if ((call->row->fate != ANSWER_RETRY && !is_quota) || (call->status && call->status == call->request.ends_at))
 		return -1;
 	if (!call->request.may_repeat && was_begun(call))
 		return -1;

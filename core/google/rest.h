@@ -61,6 +61,8 @@ struct rest_request {
 	const char *content_type;  /* of the body; NULL: application/json */
 	struct span body;
 	bool may_repeat;           /* doing it twice is doing it once; else only what was never begun is tried again */
+	bool goes_up;              /* google_rest alone: to the service's address of uploads */
+	int ends_at;               /* this status is no reason to try again, whatever the table says: 412; 0: none */
 	bool is_local;             /* an emulator: without proxy, and refused if its name leads elsewhere */
 	int64_t try_ms;            /* 60,000: one try */
 	int64_t deadline_ms;       /* 600,000: all of them, with the waits between */

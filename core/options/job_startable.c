@@ -89,11 +89,16 @@ static bool is_available(const struct job_options *options, struct error *err)
 	            list->is_full ? " (and more)" : "");
 }
 
+static bool is_on_storage(const char *path)
+{
+	return strncmp(path, "gs://", 5) == 0;
+}
+
 static bool file_is_ready(const char *name, const char *path, struct error *err)
 {
 	struct stat info;
 
-	if (strncmp(path, "gs://", 5) == 0)
+	if (is_on_storage(path))
 		return fail(err, ERROR_CONFIG, "not_available_yet", "this weir cannot read %s from Cloud Storage yet", name);
 	if (stat(path, &info) != 0) {
 		if (errno == ENOENT || errno == ENOTDIR)
@@ -118,12 +123,9 @@ bool job_options_startable(const struct job_options *options, struct error *err)
 	if (options->credentials && *options->credentials == '/' &&
 	    !file_is_ready("credentials", options->credentials, err))
 		return false;
-	if (options->schema_file && options->auto_map_tables &&
+	if (options->schema_file && options->auto_map_tables && !is_on_storage(options->schema_file) &&
 	    !file_is_ready("schemaFilePath", options->schema_file, err))
 		return false;
-	if (options->dead_letter_folder && strncmp(options->dead_letter_folder, "gs://", 5) == 0)
-		return fail(err, ERROR_CONFIG, "not_available_yet",
-		            "this weir cannot keep deadLetterQueueDirectory on Cloud Storage yet");
 	return !options->source_schema || file_is_ready("sourceSchema", options->source_schema, err);
 }
 
@@ -140,5 +142,11 @@ const char *job_options_letter_topic(const struct job_options *options)
 bool job_options_ask_google(const struct job_options *options)
 {
 	return job_options_subscriptions(options) || options->input_topics || options->warehouse == WAREHOUSE_BIGQUERY ||
-	       job_options_letter_topic(options);
+	       job_options_letter_topic(options) || job_options_ask_storage(options);
+}
+
+bool job_options_ask_storage(const struct job_options *options)
+{
+	return (options->schema_file && options->auto_map_tables && is_on_storage(options->schema_file)) ||
+	       (options->dead_letter_folder && is_on_storage(options->dead_letter_folder));
 }

@@ -145,6 +145,8 @@ bool job_options_startable(const struct job_options *options, struct error *err)
 
 /* Does the job need Google for anything: a subscription, a topic, BigQuery? */
 bool job_options_ask_google(const struct job_options *options);
+/* A schema file or a dead-letter folder on Cloud Storage? */
+bool job_options_ask_storage(const struct job_options *options);
 /* inputSubscriptions or inputSubscription, as it was given; NULL: none. Lent. */
 const char *job_options_subscriptions(const struct job_options *options);
 /* deadLetters.topic, as it was given; NULL: none. Lent. */

@@ -268,7 +268,7 @@ struct pipeline *pipeline_open(const struct pipeline_setup *setup, struct error 
 		pipeline_close(p);
 		return NULL;
 	}
-	p->post = post_open(p);
+	p->post = post_open(p, setup->google);
 	return p;
 }
 

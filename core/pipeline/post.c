@@ -3,13 +3,14 @@
  * windowDuration, after each deadLetterRetryInterval, and at the ends of a run. What
  * cannot be sent waits in the job's store, where every letter is safe anyway.
  */
-#include "pipeline/post.h"
 #include "pipeline/post_private.h"
 
 #include "base/clock.h"
 #include "base/crash.h"
+#include "base/file.h"
 #include "sink/sink.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,28 @@ static void target_read(struct post *post)
 	post->table = memory_string(dot + 1);
 }
 
-struct post *post_open(const struct pipeline *p)
+/* A slash at the end is none of its name. */
+static char *folder_of(const char *place)
+{
+	size_t len = strlen(place);
+
+	while (len > 1 && place[len - 1] == '/')
+		len--;
+	return memory_string_of(span_make(place, len));
+}
+
+/* Files that are to be named by a rename lie on the same disk; others in the job's own folder. */
+static void folder_open(struct post *post, const struct pipeline *p, struct google *google)
+{
+	struct folder_setup setup = { .google = google };
+
+	post->folder = folder_of(post->options->dead_letter_folder);
+	post->scratch = folder_choose(post->folder) == &folder_local ? path_join(post->folder, "tmp") : memory_string(p->paths.big);
+	setup.place = post->folder;
+	post->carrier = carrier_open(&setup);
+}
+
+struct post *post_open(const struct pipeline *p, struct google *google)
 {
 	const struct job_options *options = p->options;
 	struct post *post;
@@ -40,7 +62,9 @@ struct post *post_open(const struct pipeline *p)
 	/* On BigQuery the table is the sink's to write. */
 	if (options->warehouse == WAREHOUSE_LOCAL)
 		target_read(post);
-	dlq_set_outbound(p->dlq, (post->table ? OUTBOUND_TABLE : 0) | (options->dead_letter_folder ? OUTBOUND_FOLDER : 0));
+	if (options->dead_letter_folder)
+		folder_open(post, p, google);
+	dlq_set_outbound(p->dlq, (post->table ? OUTBOUND_TABLE : 0) | (post->folder ? OUTBOUND_FOLDER : 0));
 	return post;
 }
 
@@ -48,6 +72,10 @@ void post_close(struct post *post)
 {
 	if (!post)
 		return;
+	carrier_close(post->carrier);
+	errand_free(post->leaving);
+	free(post->folder);
+	free(post->scratch);
 	free(post->dataset);
 	free(post->table);
 	free(post);
@@ -88,7 +116,22 @@ static bool send_rows(struct post *post, bool *out_more, struct error *err)
 	return is_fine;
 }
 
-static bool is_due(struct post *post, unsigned target, bool is_end, bool *out_due, struct error *err)
+static bool send_all(struct post *post, bool is_end, struct error *err)
+{
+	bool has_table = false;
+
+	if (!post->table)
+		return true;
+	if (!post_is_due(post, OUTBOUND_TABLE, is_end, &has_table, err))
+		return false;
+	while (has_table) {
+		if (!send_rows(post, &has_table, err))
+			return false;
+	}
+	return true;
+}
+
+bool post_is_due(struct post *post, unsigned target, bool is_end, bool *out_due, struct error *err)
 {
 	int64_t oldest_us;
 
@@ -98,43 +141,9 @@ static bool is_due(struct post *post, unsigned target, bool is_end, bool *out_du
 	return true;
 }
 
-static bool send_all(struct post *post, bool is_end, struct error *err)
-{
-	bool has_table = false, has_folder = false;
-
-	if (post->table && !is_due(post, OUTBOUND_TABLE, is_end, &has_table, err))
-		return false;
-	while (has_table) {
-		if (!send_rows(post, &has_table, err))
-			return false;
-	}
-	if (!post->options->dead_letter_folder)
-		return true;
-	if (!post_finish_files(post, err) || !is_due(post, OUTBOUND_FOLDER, is_end, &has_folder, err))
-		return false;
-	while (has_folder) {
-		if (!post_send_files(post, err) || !is_due(post, OUTBOUND_FOLDER, is_end, &has_folder, err))
-			return false;
-	}
-	return true;
-}
-
 /*
  * In
  */
-
-static bool look_in(struct post *post, struct error *err)
-{
-	int64_t now_ms = clock_mono_ms();
-	bool has_more = false;
-
-	if (post->looked_ms && now_ms - post->looked_ms < post->options->dead_letter_retry_ms)
-		return true;
-	if (!post_take_files(post, &has_more, err))
-		return false;
-	post->looked_ms = has_more ? 0 : now_ms;
-	return true;
-}
 
 /* Those that came back, and those that a killed run has left: through the job's own replay. */
 static bool ask_replay(struct post *post, struct replay_desk *desk, struct error *err)
@@ -158,31 +167,34 @@ static bool ask_replay(struct post *post, struct replay_desk *desk, struct error
 	return true;
 }
 
-/* Said once, where the notes are; what waits is tried again at the next turn. */
-static void warn(struct post *post, const struct error *failure)
+/*
+ * Both
+ */
+
+void post_warn(struct post *post, const struct error *failure)
 {
 	struct error ignored = { 0 };
 
-	if (post->is_warned)
+	if (strcmp(post->warned, failure->code) == 0 || failure->kind == ERROR_CANCELLED)
 		return;
-	post->is_warned = true;
+	snprintf(post->warned, sizeof(post->warned), "%s", failure->code);
 	if (dlq_begin(post->dlq, &ignored) &&
 	    (!dlq_note(post->dlq, "-", (struct span){ NULL, 0 }, "dead_letters_wait", 1, failure->message, &ignored) ||
 	     !dlq_commit(post->dlq, &ignored)))
 		dlq_rollback(post->dlq);
 }
 
-void post_turn(struct post *post, struct replay_desk *desk, bool is_end)
+void post_turn(struct post *post, struct replay_desk *desk, enum post_when when)
 {
 	struct error failure = { 0 };
 
 	if (!post)
 		return;
-	if (!send_all(post, is_end, &failure))
-		warn(post, &failure);
+	if (!send_all(post, when == POST_END, &failure))
+		post_warn(post, &failure);
 	failure = (struct error){ 0 };
-	if (is_end || !post->options->dead_letter_folder)
+	if (!post->folder)
 		return;
-	if (!look_in(post, &failure) || !ask_replay(post, desk, &failure))
-		warn(post, &failure);
+	if (!post_folder_turn(post, when, &failure) || (when != POST_END && !ask_replay(post, desk, &failure)))
+		post_warn(post, &failure);
 }

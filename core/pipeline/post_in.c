@@ -1,8 +1,8 @@
 /*
  * Entries of the dead-letter folder back into the job: those that this job wrote,
- * mended by somebody or not, and those of others in the original's form. A file is
- * taken in one transaction of the store, then removed; one that cannot be removed
- * is not taken twice. Half a file is left until it is whole.
+ * mended by somebody or not, and those of others in the original's form. The files
+ * of a look are taken in one transaction of the store, then removed; one that cannot
+ * be removed is not taken twice. Half a file is left until it is whole.
  */
 #include "pipeline/post_private.h"
 
@@ -11,19 +11,11 @@
 #include "base/file.h"
 #include "base/hash.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
-#define FILES_A_LOOK 500         /* then the writer writes again */
-#define FOLDER_DEPTH_MAX 16
-#define FILE_BYTES_MAX (256u << 20)
-#define SETTLED_S 1              /* who writes a file in pieces is not done with it */
+#define AGAIN_MS 60000      /* what cannot be read or removed now */
+#define GROWING_AGAIN_MS 1000 /* what is not whole yet */
 
 /*
  * One entry
@@ -117,9 +109,15 @@ static void message_fill(struct post *post, struct batch *batch, struct message 
 	attributes_take(message, arena, json_object_get(line, "attributes"));
 	message->line = number;
 	message->received_us = clock_utc_us();
-	/* Without an id its place tells the row apart, so that it is written once. */
-	if (!message->id.len)
-		message->id = span_of(arena_printf(arena, "%s#%zu", path + strlen(post->options->dead_letter_folder), number));
+	/* Without an id its place tells the row apart, so that it is written once; and what stands there, for names are used again. */
+	if (!message->id.len) {
+		unsigned char hash[SHA256_BYTES];
+		char sum[SHA256_TEXT_BYTES];
+
+		sha256(message->body, hash);
+		sha256_text(hash, sum);
+		message->id = span_of(arena_printf(arena, "%s#%zu-%.16s", path + strlen(post->folder), number, sum));
+	}
 	refusal_set(batch, message, line);
 }
 
@@ -142,7 +140,7 @@ static bool entry_take(struct post *post, struct batch *batch, struct span text,
 	if (is_own(post, line, &letter))
 		is_fine = dlq_take_own(post->dlq, letter, message, &is_ours, err);
 	if (is_fine && !is_ours)
-		is_fine = dlq_take_foreign(post->dlq, post->options->dead_letter_folder, batch, message,
+		is_fine = dlq_take_foreign(post->dlq, post->folder, batch, message,
 		                           doc.count ? retries_of(&doc) : 0, err);
 	json_doc_free(&doc);
 	json_decref(line);
@@ -192,122 +190,100 @@ static bool is_whole(struct span content)
 	return is_fine;
 }
 
-static bool remove_file(struct post *post, const char *path, const char *which, struct error *err)
+static void leave(struct post *post, const struct folder_file *file, size_t room)
 {
-	if (unlink(path) != 0 && errno != ENOENT)
-		return fail_errno(err, errno, "cannot remove '%s'", path);
-	crash_point(letters_file_removed);
-	return dlq_inbound_drop(post->dlq, which, err);
+	if (!post->leaving)
+		post->leaving = errand_new(ERRAND_REMOVE, room);
+	errand_add(post->leaving, file);
 }
 
-static bool content_take(struct post *post, const char *path, const char *which, struct span content, struct error *err)
+/* What cannot be read now is looked at again later, and holds nobody else up. */
+static void pass_over(struct post *post, const struct folder_file *file)
 {
-	bool is_fine = dlq_begin(post->dlq, err) && lines_take(post, path, content, err) && dlq_inbound_add(post->dlq, which, err);
+	bool is_gone = strcmp(file->failure.code, "no_such_file") == 0;
 
+	carrier_give_back(post->carrier, file->which, is_gone ? 0 : AGAIN_MS);
+	if (!is_gone)
+		post_warn(post, &file->failure);
+}
+
+static bool file_take(struct post *post, const struct folder_file *file, bool *out_taken, struct error *err)
+{
+	struct span content = { file->content, file->len };
+	bool is_known;
+
+	*out_taken = false;
+	if (!dlq_inbound_known(post->dlq, file->which, &is_known, err))
+		return false;
+	*out_taken = is_known || !carrier_folder(post->carrier)->may_grow || is_whole(content);
+	if (is_known || !*out_taken)
+		return true;
+	return lines_take(post, file->name, content, err) && dlq_inbound_add(post->dlq, file->which, err);
+}
+
+/* All files of a look in one transaction: a commit for each would cost more than all else. `taken` says which may go. */
+static bool files_take(struct post *post, struct errand *errand, bool *taken, struct error *err)
+{
+	bool is_fine = dlq_begin(post->dlq, err);
+
+	for (size_t i = 0; is_fine && i < errand->count; i++) {
+		struct folder_file *file = &errand->files[i];
+
+		is_fine = !file->is_done || file_take(post, file, &taken[i], err);
+		/* Many are held at once: each only as long as it is needed. */
+		free(file->content);
+		file->content = NULL;
+	}
 	is_fine = is_fine && dlq_commit(post->dlq, err);
 	if (!is_fine)
 		dlq_rollback(post->dlq);
 	return is_fine;
 }
 
-/* Names are used again by others: a file is known by what it is, too. False: it is gone, or somebody still writes it. */
-static bool which_file(const char *path, char *out, size_t room)
+bool post_take_files(struct post *post, struct errand *errand, struct error *err)
 {
-	struct stat st;
+	bool *taken = arena_zalloc(errand->arena, (errand->count + 1) * sizeof(*taken));
+	bool is_fine = files_take(post, errand, taken, err);
 
-	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_mtime + SETTLED_S >= time(NULL))
-		return false;
-	snprintf(out, room, "%s %" PRIu64 " %" PRId64 " %" PRId64 ".%09ld", path, (uint64_t)st.st_ino, (int64_t)st.st_size,
-	         (int64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
-	return true;
-}
+	for (size_t i = 0; i < errand->count; i++) {
+		const struct folder_file *file = &errand->files[i];
 
-static bool read_and_take(struct post *post, const char *path, const char *which, bool *out_taken, struct error *err)
-{
-	struct error failure = { 0 };
-	char *content;
-	size_t len;
-	bool is_fine = true;
-
-	if (!file_read(path, FILE_BYTES_MAX, &content, &len, &failure))
-		return strcmp(failure.code, "no_such_file") == 0 || (*err = failure, false);
-	*out_taken = is_whole(span_make(content, len));
-	if (*out_taken)
-		is_fine = content_take(post, path, which, span_make(content, len), err);
-	free(content);
-	if (is_fine && *out_taken)
-		crash_point(letters_taken);
-	return is_fine;
-}
-
-/* A file that goes while it is looked at has been taken by somebody else. */
-static bool file_take(struct post *post, const char *path, bool *out_taken, struct error *err)
-{
-	char which[5000];
-	bool is_known;
-
-	*out_taken = false;
-	if (!which_file(path, which, sizeof(which)))
-		return true;
-	if (!dlq_inbound_known(post->dlq, which, &is_known, err))
-		return false;
-	if (!is_known && !read_and_take(post, path, which, out_taken, err))
-		return false;
-	if (!is_known && !*out_taken)
-		return true;
-	*out_taken = true;
-	return remove_file(post, path, which, err);
-}
-
-/*
- * The folder
- */
-
-struct look {
-	struct post *post;
-	size_t taken;
-	bool has_more;
-	struct error *err;
-};
-
-static bool folder_look(struct look *look, const char *path, unsigned depth)
-{
-	DIR *folder = opendir(path);
-	struct dirent *entry;
-	bool is_fine = true;
-
-	if (!folder)
-		return errno == ENOENT || fail_errno(look->err, errno, "cannot look through '%s'", path);
-	while (is_fine && (entry = readdir(folder))) {
-		char *inner;
-		struct stat st;
-		bool was_taken = false;
-
-		if (entry->d_name[0] == '.' || strstr(entry->d_name, ".temp"))
-			continue;
-		if (look->taken >= FILES_A_LOOK) {
-			look->has_more = true;
-			break;
+		if (is_fine && taken[i]) {
+			crash_point(letters_taken);
+			leave(post, file, errand->count);
+		} else if (is_fine && !file->is_done) {
+			pass_over(post, file);
+		} else {
+			carrier_give_back(post->carrier, file->which, is_fine ? GROWING_AGAIN_MS : 0);
 		}
-		inner = path_join(path, entry->d_name);
-		if (lstat(inner, &st) == 0 && S_ISDIR(st.st_mode) && depth < FOLDER_DEPTH_MAX)
-			is_fine = folder_look(look, inner, depth + 1);
-		else if (S_ISREG(st.st_mode))
-			is_fine = file_take(look->post, inner, &was_taken, look->err);
-		look->taken += was_taken;
-		free(inner);
 	}
-	closedir(folder);
 	return is_fine;
 }
 
-bool post_take_files(struct post *post, bool *out_more, struct error *err)
+/* What cannot be removed is known to the store: it comes again with a later look, and is not taken twice. */
+static void stays(struct post *post, const struct errand *errand)
 {
-	struct look look = { .post = post, .err = err };
-	char *retry = path_join(post->options->dead_letter_folder, "retry");
-	bool is_fine = folder_look(&look, retry, 0);
+	const struct error *failure = NULL;
 
-	free(retry);
-	*out_more = look.has_more;
+	for (size_t i = 0; i < errand->count; i++) {
+		if (errand->files[i].is_done)
+			continue;
+		failure = &errand->files[i].failure;
+		carrier_give_back(post->carrier, errand->files[i].which, AGAIN_MS);
+	}
+	if (failure)
+		post_warn(post, failure);
+}
+
+bool post_removed(struct post *post, const struct errand *errand, struct error *err)
+{
+	bool is_fine = dlq_begin(post->dlq, err);
+
+	for (size_t i = 0; is_fine && i < errand->count; i++)
+		is_fine = !errand->files[i].is_done || dlq_inbound_drop(post->dlq, errand->files[i].which, err);
+	is_fine = is_fine && dlq_commit(post->dlq, err);
+	if (!is_fine)
+		dlq_rollback(post->dlq);
+	stays(post, errand);
 	return is_fine;
 }

@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #define FILE_LETTERS_MAX 10000
-#define FILE_BYTES_MAX (64u << 20)
 #define LINE_BYTES_MAX (400u << 20) /* a body of 64 MiB, every byte escaped */
 
 /* A message may stand in the line as it is if it is an object and one line. */
@@ -98,39 +97,49 @@ static void name_make(const struct post *post, const char *below, int64_t first,
 
 	gmtime_r(&now, &tm);
 	text_add_format(out, "%s/%s/%04d/%02d/%02d/%02d/%02d/error-%s-%.8s-%" PRId64 "-%" PRId64 ".json",
-	                post->options->dead_letter_folder, below, tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min,
+	                post->folder, below, tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min,
 	                post->options->name, dlq_incarnation(post->dlq), first, last);
 }
 
-static bool place(const char *scratch, const char *name, struct error *err)
+/* What was made for a folder that the job has no more goes into the one that it has. */
+static const char *name_now(const struct post *post, struct arena *arena, const char *name)
 {
-	char *folder = path_folder(name);
-	bool is_fine = folder_make(folder, err);
+	static const char *const belows[] = { "/retry/", "/severe/" };
+	size_t len = strlen(post->folder);
 
-	free(folder);
-	if (!is_fine)
-		return false;
-	/* Not there any more: it was placed before a kill, and may have been read and removed since. */
-	if (rename(scratch, name) != 0 && errno != ENOENT)
-		return fail_errno(err, errno, "cannot name '%s'", name);
-	return folder_sync_of(name, err);
+	if (strncmp(name, post->folder, len) == 0 && name[len] == '/')
+		return name;
+	for (size_t i = 0; i < 2; i++) {
+		const char *at = strstr(name, belows[i]), *last = NULL;
+
+		for (; at; at = strstr(at + 1, belows[i]))
+			last = at;
+		if (last)
+			return arena_printf(arena, "%s%s", post->folder, last);
+	}
+	return name;
 }
 
-bool post_finish_files(struct post *post, struct error *err)
+bool post_next_file(struct post *post, struct errand **out_errand, struct error *err)
 {
-	struct arena *arena = arena_new(4096);
-	const char *scratch, *name;
-	bool is_fine;
+	struct errand *errand = errand_new(ERRAND_PLACE, 1);
+	struct folder_file file = { 0 };
 
-	while ((is_fine = dlq_file_first(post->dlq, arena, &scratch, &name, err)) && scratch) {
-		is_fine = place(scratch, name, err);
-		if (is_fine)
-			crash_point(letters_placed);
-		if (!is_fine || !(is_fine = dlq_file_named(post->dlq, scratch, err)))
-			break;
+	*out_errand = NULL;
+	if (!dlq_file_first(post->dlq, errand->arena, &file.scratch, &file.name, err) || !file.scratch) {
+		errand_free(errand);
+		return err->kind == ERROR_NONE;
 	}
-	arena_free(arena);
-	return is_fine;
+	file.name = name_now(post, errand->arena, file.name);
+	errand_add(errand, &file);
+	*out_errand = errand;
+	return true;
+}
+
+bool post_placed(struct post *post, const struct errand *errand, struct error *err)
+{
+	crash_point(letters_placed);
+	return dlq_file_named(post->dlq, errand->files[0].scratch, err);
 }
 
 /* What one file will hold. Those that were tried too often go below severe, in a file of their own. */
@@ -144,9 +153,11 @@ static bool parcel_fill(struct post *post, struct parcel *parcel, struct error *
 {
 	struct batch *batch = batch_new();
 	struct outbound_letter letter = { 0 };
+	size_t most = carrier_folder(post->carrier)->file_bytes;
 	bool is_fine = true;
 
-	while (parcel->count < FILE_LETTERS_MAX && parcel->retry->len + parcel->severe->len < FILE_BYTES_MAX) {
+	/* One that is larger alone is a file of its own. */
+	while (parcel->count < FILE_LETTERS_MAX && parcel->retry->len + parcel->severe->len < most) {
 		is_fine = dlq_outbound_next(post->dlq, OUTBOUND_FOLDER, parcel->last, batch, &letter, err);
 		if (!is_fine || !letter.id)
 			break;
@@ -170,8 +181,8 @@ static bool part_write(struct post *post, const char *below, const struct text *
 	if (!lines->len)
 		return true;
 	name_make(post, below, parcel->first, parcel->last, name);
-	text_add_format(scratch, "%s/tmp/.temp-%s-%.8s-%s-%" PRId64, post->options->dead_letter_folder, post->options->name,
-	                dlq_incarnation(post->dlq), below, parcel->first);
+	text_add_format(scratch, "%s/.temp-%s-%.8s-%s-%" PRId64, post->scratch, post->options->name, dlq_incarnation(post->dlq), below,
+	                parcel->first);
 	folder = path_folder(scratch->at);
 	is_fine = folder_make(folder, err) && file_replace(scratch->at, text_span(lines), err);
 	free(folder);
@@ -191,7 +202,7 @@ static bool parcel_note(struct post *post, const struct parcel *parcel, const st
 	return is_fine;
 }
 
-bool post_send_files(struct post *post, struct error *err)
+bool post_parcel(struct post *post, struct error *err)
 {
 	OWNED(text) retry = text_new(LINE_BYTES_MAX);
 	OWNED(text) severe = text_new(LINE_BYTES_MAX);
@@ -213,5 +224,5 @@ bool post_send_files(struct post *post, struct error *err)
 	if (!parcel_note(post, &parcel, scratches, names, err))
 		return false;
 	crash_point(letters_sent);
-	return post_finish_files(post, err);
+	return true;
 }

@@ -159,12 +159,12 @@ static bool work(struct local *local, struct error *err)
 
 	/* What is in the folder when the job starts comes with this run, also where it ends at the end of its feed. */
 	if (is_fine && !local->setup->is_replay)
-		post_turn(local->pipeline->post, local->setup->desk, false);
+		post_turn(local->pipeline->post, local->setup->desk, POST_BEGIN);
 	for (int i = 0; is_fine && i < RUN_BATCHES; i++)
 		mailbox_post(local->empty, batch_new(), 0);
 	is_fine = is_fine && writer_run(local, err);
 	end_threads(local);
-	post_turn(local->pipeline->post, local->setup->desk, true);
+	post_turn(local->pipeline->post, local->setup->desk, POST_END);
 	if (is_fine && local->reader_failed)
 		*err = local->reader_error;
 	return is_fine && !local->reader_failed;

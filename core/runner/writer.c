@@ -116,7 +116,7 @@ static void post_turn_soon(struct local *local, bool is_idle)
 	if (!local->pipeline->post || (!is_idle && now_ms - local->posted_ms < POST_TURN_MS))
 		return;
 	local->posted_ms = now_ms;
-	post_turn(local->pipeline->post, local->setup->desk, false);
+	post_turn(local->pipeline->post, local->setup->desk, POST_MEANWHILE);
 }
 
 /* How long to wait for the next batch at most; -1: nothing else is to be done. */
