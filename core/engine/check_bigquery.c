@@ -64,6 +64,37 @@ static bool asker_open(struct check *check, struct bigquery_asker *out, struct e
 	return out->client != NULL;
 }
 
+/* Who pays: said where it is another project than the account's own, and asked where BigQuery is written. */
+void check_quota_project(struct check *check)
+{
+	const char *payer = check->google ? google_quota_project(check->google) : NULL;
+	char tried[600], fix[CHECK_FIX_BYTES], member[MEMBER_BYTES];
+	struct finding about = { .parameter = check->options->quota_project ? "quotaProject" : NULL, .tried = tried };
+	struct bigquery_asker asker;
+	struct error why = { 0 };
+	bool is_fine;
+
+	if (!payer)
+		return;
+	if (!check->has_bigquery || !asker_open(check, &asker, &why)) {
+		about.tried = NULL;
+		check_ok(check, &about, "calls are charged to quota project %s", payer);
+		return;
+	}
+	snprintf(tried, sizeof(tried), "datasets.list, x-goog-user-project: %.200s", payer);
+	is_fine = bigquery_payer_look(&asker, &why);
+	rest_close(asker.client);
+	check_member(check, member);
+	snprintf(fix, sizeof(fix), "gcloud projects add-iam-policy-binding %.200s --member=%s --role=roles/serviceusage.serviceUsageConsumer",
+	         payer, member);
+	if (is_fine) {
+		check_ok(check, &about, "calls are charged to quota project %s", payer);
+		return;
+	}
+	about.fix = strcmp(why.code, "quota_project_denied") == 0 ? fix : NULL;
+	check_fails(check, &about, &why);
+}
+
 /*
  * The dataset
  */

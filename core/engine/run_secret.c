@@ -82,6 +82,7 @@ bool secrets_serve(struct engine *engine, const struct job_options *options, str
 		.credentials_name = named,
 		.allowed_hosts = engine->settings.token_hosts,
 		.project = options->project,
+		.quota_project = options->quota_project,
 		.ca_file = engine->settings.ca_file,
 	};
 

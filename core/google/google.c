@@ -14,7 +14,7 @@ struct place {
 
 struct google {
 	pthread_mutex_t lock;            /* of all below; never held while anything is sent */
-	char *credentials_file, *credentials_name, *project, *ca_file;
+	char *credentials_file, *credentials_name, *project, *quota_project, *ca_file;
 	struct secret *credentials_content;
 	const char *const *allowed_hosts;
 	struct token_rest exchange;
@@ -32,6 +32,7 @@ struct google *google_open(const struct google_setup *setup)
 	google->credentials_content = setup->credentials_content ? secret_copy(setup->credentials_content) : NULL;
 	google->allowed_hosts = setup->allowed_hosts;
 	google->project = memory_string(setup->project);
+	google->quota_project = memory_string(setup->quota_project);
 	google->ca_file = memory_string(setup->ca_file);
 	google->exchange.ca_file = google->ca_file;
 	return google;
@@ -50,6 +51,7 @@ void google_close(struct google *google)
 	free(google->credentials_file);
 	free(google->credentials_name);
 	free(google->project);
+	free(google->quota_project);
 	free(google->ca_file);
 	pthread_mutex_destroy(&google->lock);
 	free(google);
@@ -133,6 +135,21 @@ const char *google_project(struct google *google)
 	credentials = credentials_locked(google, NULL);
 	pthread_mutex_unlock(&google->lock);
 	return credentials ? credentials_project(credentials) : NULL;
+}
+
+const char *google_own_quota_project(const struct google *google)
+{
+	return google->quota_project;
+}
+
+const char *google_quota_project(struct google *google)
+{
+	struct credentials *credentials;
+
+	if (google->quota_project)
+		return google->quota_project;
+	credentials = google_credentials(google, NULL);
+	return credentials ? credentials_quota_project(credentials) : NULL;
 }
 
 bool google_look(struct google *google, struct credentials_view *out)

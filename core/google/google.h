@@ -24,6 +24,7 @@ struct google_setup {
 	const char *credentials_name;              /* in messages: "vault:prod-key" */
 	const char *const *allowed_hosts;          /* for tokens; see credentials_setup */
 	const char *project;                       /* the job's; NULL: the credentials' */
+	const char *quota_project;                 /* pays for every call (x-goog-user-project); NULL: the credentials' */
 	const char *ca_file;                       /* PEM: trusted instead of the system's; NULL */
 };
 
@@ -36,6 +37,9 @@ void google_close(struct google *google);
 bool google_endpoint(struct google *google, enum google_service service, const struct endpoint **out, struct error *err);
 /* The job's project, else the credentials'; lent, NULL: none is known. May look for credentials. */
 const char *google_project(struct google *google);
+/* The project that pays for calls: the job's quotaProject, else what the credentials name; lent, NULL: the project that the
+ * account belongs to, or whose tables are written. May look for credentials. */
+const char *google_quota_project(struct google *google);
 /* PEM that is trusted instead of the system's, for a REST client of the caller's own; lent, NULL: the system's. */
 const char *google_ca_file(const struct google *google);
 /* Does this service lead to an emulator? Every screen shows it. */

@@ -32,7 +32,7 @@ static bool ticket_get(struct google *google, const struct endpoint *endpoint, s
 	struct token_lease lease;
 	size_t len;
 
-	*out = (struct ticket){ 0 };
+	*out = (struct ticket){ .quota_project = google_own_quota_project(google) };
 	if (endpoint->is_emulator)
 		return true;
 	credentials = google_credentials(google, err);
@@ -42,7 +42,8 @@ static bool ticket_get(struct google *google, const struct endpoint *endpoint, s
 	out->authorization = memory_zalloc(sizeof(BEARER) + len);
 	memcpy(out->authorization, BEARER, sizeof(BEARER) - 1);
 	memcpy(out->authorization + sizeof(BEARER) - 1, secret_look(lease.value), len);
-	out->quota_project = credentials_quota_project(credentials);
+	if (!out->quota_project)
+		out->quota_project = credentials_quota_project(credentials);
 	out->number = lease.number;
 	token_lease_free(&lease);
 	return true;

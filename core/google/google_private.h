@@ -8,5 +8,7 @@
 
 /* Opened at the first call; lent. NULL with err. */
 struct credentials *google_credentials(struct google *google, struct error *err);
+/* The one that was given for this job, which emulators are told too; NULL: none. */
+const char *google_own_quota_project(const struct google *google);
 
 #endif

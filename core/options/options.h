@@ -54,6 +54,7 @@ struct job_options {
 	char *input_subscription;          /* one, as PubSub_CDC_to_BigQuery has it */
 	enum message_format message_format;
 	char *source_schema;               /* absolute path */
+	char *quota_project;               /* pays for calls to Google; NULL: the one that the credentials name */
 	char *credentials;                 /* "vault:NAME" or absolute path; NULL: Google's default chain */
 	enum replication_mode replication_mode;
 	/* Of a PubSub_CDC job, which may write to many, both name the dataset with its books: see job_home_dataset. */

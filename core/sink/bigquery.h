@@ -49,6 +49,9 @@ struct bigquery_table_look {
 bool bigquery_table_compare(const struct bigquery_asker *asker, const char *dataset, struct span table,
                             const struct table_schema *schema, struct bigquery_table_look *out, struct error *err);
 
+/* May the account make calls that the quota project pays? Only that: other refusals of the call are none of this question. */
+bool bigquery_payer_look(const struct bigquery_asker *asker, struct error *err);
+
 /* A table of its own in the dataset, "weir_check_.."; expires in an hour. */
 #define BIGQUERY_TRY_NAME_BYTES 40
 bool bigquery_try_make(const struct bigquery_asker *asker, const char *dataset, char out_name[BIGQUERY_TRY_NAME_BYTES],

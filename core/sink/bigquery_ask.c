@@ -112,6 +112,17 @@ bool bigquery_dataset_look(const struct bigquery_asker *asker, const char *datas
 	return true;
 }
 
+bool bigquery_payer_look(const struct bigquery_asker *asker, struct error *err)
+{
+	struct question question = { .call = CALL_TABLE_GET, .what = "the project that pays", .path = "/datasets?maxResults=1" };
+	struct error why = { .kind = ERROR_NONE };
+
+	if (ask(asker, &question, NULL, NULL, &why) || (strcmp(why.code, "quota_project_denied") != 0 && why.kind != ERROR_UNREACHABLE))
+		return true;
+	*err = why;
+	return false;
+}
+
 static void compare(const json_t *table, const struct table_schema *schema, struct bigquery_table_look *out)
 {
 	struct arena *arena = arena_new(4096);

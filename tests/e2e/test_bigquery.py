@@ -449,3 +449,31 @@ def test_a_column_comes_with_its_first_value():
         assert result["written"] == 20 and result["parked"] == 0, result
         rows = [json.loads(row["fullRecord"]) for row in bq.rows(LOG + ".a_changelog")]
         assert [row.get("n") for row in rows] == [None] * 10 + list(range(10, 20)), rows
+
+
+def test_every_call_is_paid_by_the_quota_project():
+    """REST's and Storage Write's, at least once, exactly once and by insertAll; a project that may not be used is said, and goes on by itself."""
+    for way, calls in (({}, {"AppendRows", "GetWriteStream"}), (ONCE, {"AppendRows", "CreateWriteStream", "GetWriteStream"}),
+                       ({"useStorageWriteApi": False, "useStorageWriteApiAtLeastOnce": False}, {"insertAll"})):
+        with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+            home.env.update(bq.env)
+            result = run_bigquery(home, home.write("f.jsonl", two_tables(20)), quotaProject="acme-bills", **way)
+            assert result["written"] == 40, result
+            counts = bq.counts()
+            paid = {name.partition(" paid by ")[0] for name in counts if name.endswith(" paid by acme-bills")}
+            assert calls | {"tables.get", "tables.insert"} <= paid, (way, counts)
+            for call in paid - {"AppendRows"}: # of which one call is many requests
+                assert counts[call + " paid by acme-bills"] == counts[call], (call, counts)
+
+
+def test_a_quota_project_that_may_not_be_used_is_said():
+    with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+        home.env.update(bq.env)
+        bq.control("POST", "permissions", {"acme-bills": ["serviceusage.services.use"]})
+        feed = home.write("f.jsonl", two_tables(5))
+        result = run_bigquery(home, feed, expect=None, quotaProject="acme-bills")
+        assert result["written"] == 0 and not result["dead_lettered"], result
+        assert "quota_project_denied" in json.dumps(result), result
+        bq.control("POST", "permissions", {})
+        result = run_bigquery(home, feed, expect=None, quotaProject="acme-bills")
+        assert result["written"] == 10 and result["balanced"] and not result["parked"], result

@@ -113,3 +113,19 @@ def test_nobody_there_is_said_and_does_not_hang():
         code, lines = check(home, bq, job(home), env={"BIGQUERY_EMULATOR_HOST": "127.0.0.1:1"})
         assert code == 69 and bad(lines)["google_unreachable"]["level"] == "fails", (code, lines)
         assert time.monotonic() - begun < 60
+
+
+def test_the_project_that_pays_is_asked_and_named():
+    with emulators.bigquery("log", project=PROJECT) as bq, weir.Home() as home:
+        _, lines = check(home, bq, job(home))
+        assert not [line for line in lines if "quota project" in line["message"]], lines
+        _, lines = check(home, bq, job(home, quotaProject="acme-bills"))
+        assert not bad(lines) and of(lines, "charged to quota project acme-bills")["parameter"] == "quotaProject", lines
+        bq.control("POST", "permissions", {"acme-bills": ["serviceusage.services.use"]})
+        code, lines = check(home, bq, job(home, quotaProject="acme-bills"))
+        found = [line for line in lines if line["code"] == "quota_project_denied" and line.get("parameter") == "quotaProject"]
+        assert code == 77 and len(found) == 1, (code, lines)
+        assert found[0]["fix"].startswith("gcloud projects add-iam-policy-binding acme-bills --member="), found
+        assert found[0]["fix"].endswith("--role=roles/serviceusage.serviceUsageConsumer"), found
+        r = home.run("check", job(home, quotaProject="No Project"), "--json", env=bq.env)
+        assert {line["parameter"]: line["code"] for line in r.lines}["quotaProject"] == "bad_parameter", r

@@ -182,7 +182,7 @@ static const size_t members[] = {
 	MEMBER(replica_dataset), MEMBER(update_frequency_secs), MEMBER(primary_keys), MEMBER(schema_changes),
 	MEMBER(column_types), MEMBER(on_unrepresentable), MEMBER(unavailable_value), MEMBER(tombstone_days),
 	MEMBER(table_name_pattern), MEMBER(park_bytes), MEMBER(max_record_bytes), MEMBER(max_tables),
-	MEMBER(local_cache_bytes), MEMBER(credentials), MEMBER(partition), MEMBER(partition_column), MEMBER(clustering),
+	MEMBER(local_cache_bytes), MEMBER(credentials), MEMBER(quota_project), MEMBER(partition), MEMBER(partition_column), MEMBER(clustering),
 	MEMBER(description), MEMBER(location), MEMBER(max_staleness), MEMBER(expiration_days), MEMBER(parameters),
 	MEMBER(output_dataset_template), MEMBER(output_table_template), MEMBER(auto_map_tables), MEMBER(message_metadata),
 	MEMBER(schema_file), MEMBER(schema_file_reading), MEMBER(new_column_types), MEMBER(value_cleaning),

@@ -41,6 +41,9 @@ type appender struct {
 func (s *Server) AppendRows(call storagepb.BigQueryWrite_AppendRowsServer) error {
 	a := &appender{s: s, call: call, answers: make(chan appendAnswer, answersMax)}
 	a.hear()
+	if err := s.pays("AppendRows", payerOf(call.Context())); err != nil {
+		return err.status().Err()
+	}
 	s.counts.add("", "connections", 1)
 	s.counts.add("", "open", 1)
 	defer s.counts.add("", "open", -1)

@@ -4,6 +4,7 @@ package bigquery
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
@@ -33,24 +34,25 @@ var reasons = map[string]struct {
 	http int
 	code codes.Code
 }{
-	"accessDenied":      {403, codes.PermissionDenied},
-	"authError":         {401, codes.Unauthenticated},
-	"backendError":      {503, codes.Unavailable},
-	"badRequest":        {400, codes.InvalidArgument},
-	"billingNotEnabled": {403, codes.PermissionDenied},
-	"blocked":           {403, codes.PermissionDenied},
-	"conditionNotMet":   {412, codes.FailedPrecondition},
-	"duplicate":         {409, codes.AlreadyExists},
-	"internalError":     {500, codes.Internal},
-	"invalid":           {400, codes.InvalidArgument},
-	"invalidQuery":      {400, codes.InvalidArgument},
-	"notFound":          {404, codes.NotFound},
-	"notImplemented":    {501, codes.Unimplemented},
-	"quotaExceeded":     {403, codes.ResourceExhausted},
-	"rateLimitExceeded": {403, codes.ResourceExhausted},
-	"requestTooLarge":   {413, codes.InvalidArgument},
-	"resourceInUse":     {400, codes.FailedPrecondition},
-	"tableUnavailable":  {400, codes.Unavailable},
+	"USER_PROJECT_DENIED": {403, codes.PermissionDenied}, // of ErrorInfo
+	"accessDenied":        {403, codes.PermissionDenied},
+	"authError":           {401, codes.Unauthenticated},
+	"backendError":        {503, codes.Unavailable},
+	"badRequest":          {400, codes.InvalidArgument},
+	"billingNotEnabled":   {403, codes.PermissionDenied},
+	"blocked":             {403, codes.PermissionDenied},
+	"conditionNotMet":     {412, codes.FailedPrecondition},
+	"duplicate":           {409, codes.AlreadyExists},
+	"internalError":       {500, codes.Internal},
+	"invalid":             {400, codes.InvalidArgument},
+	"invalidQuery":        {400, codes.InvalidArgument},
+	"notFound":            {404, codes.NotFound},
+	"notImplemented":      {501, codes.Unimplemented},
+	"quotaExceeded":       {403, codes.ResourceExhausted},
+	"rateLimitExceeded":   {403, codes.ResourceExhausted},
+	"requestTooLarge":     {413, codes.InvalidArgument},
+	"resourceInUse":       {400, codes.FailedPrecondition},
+	"tableUnavailable":    {400, codes.Unavailable},
 }
 
 func fail(reason, format string, args ...any) *failure {
@@ -81,6 +83,9 @@ func (f *failure) status() *status.Status {
 		delay := durationpb.New(time.Duration(f.retryAfter * float64(time.Second)))
 		details = append(details, protoadapt.MessageV1Of(&errdetails.RetryInfo{RetryDelay: delay}))
 	}
+	if f.isInfo() {
+		details = append(details, protoadapt.MessageV1Of(&errdetails.ErrorInfo{Reason: f.reason, Domain: "googleapis.com"}))
+	}
 	if len(details) > 0 {
 		if detailed, err := made.WithDetails(details...); err == nil {
 			return detailed
@@ -96,8 +101,16 @@ func (f *failure) body() map[string]any {
 		one["location"] = f.location
 		one["locationType"] = "other"
 	}
-	return map[string]any{"error": map[string]any{"code": f.http, "message": f.message, "errors": []any{one}, "status": statusWord(f.code)}}
+	said := map[string]any{"code": f.http, "message": f.message, "errors": []any{one}, "status": statusWord(f.code)}
+	if f.isInfo() {
+		one["reason"] = "forbidden"
+		said["details"] = []any{map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": f.reason, "domain": "googleapis.com"}}
+	}
+	return map[string]any{"error": said}
 }
+
+// isInfo says whether the reason is one of google.rpc.ErrorInfo, which are written in capitals.
+func (f *failure) isInfo() bool { return f.reason != "" && strings.ToUpper(f.reason) == f.reason }
 
 var statusWords = map[codes.Code]string{
 	codes.InvalidArgument: "INVALID_ARGUMENT", codes.NotFound: "NOT_FOUND", codes.AlreadyExists: "ALREADY_EXISTS",

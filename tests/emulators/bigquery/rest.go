@@ -112,6 +112,9 @@ func (s *Server) serveRoute(route *restRoute, c *restCall) {
 		return
 	}
 	var answer any
+	if err == nil {
+		err = s.pays(route.name, c.request.Header.Get(payerHeader))
+	}
 	if err == nil && route.permission != "" {
 		err = s.permit(route.permission, c, name)
 	}

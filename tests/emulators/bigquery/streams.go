@@ -111,6 +111,9 @@ func (s *Server) enter(ctx context.Context, method, about, param string) (*fault
 	}
 	dataset, table := parts[3], strings.Split(parts[4], "$")[0]
 	s.counts.add(dataset+"."+table, method, 1)
+	if err := s.pays(method, payerOf(ctx)); err != nil {
+		return nil, err
+	}
 	f := s.faults.find(method, dataset, table, s.clock.now())
 	if f != nil {
 		s.counts.add(dataset+"."+table, method+" faults", 1)
