@@ -118,6 +118,7 @@ static void table_free(struct bigquery_table *table)
 		return;
 	arena_free(table->arena);
 	exactly_free(table->exactly);
+	free(table->landed);
 	free(table->path);
 	free(table);
 }

@@ -252,27 +252,27 @@ static void request_again(struct append *append, struct request *request, const 
 	request_retry(append, request, &why, 0);
 }
 
+bool response_is_of(const struct response *response, const struct bigquery_table *table)
+{
+	struct span path = span_of(table->path), stream = response->stream;
+
+	return !stream.len || (stream.len >= path.len && bytes_equal(stream.at, path.at, path.len) &&
+	                       (stream.len == path.len || stream.at[path.len] == '/'));
+}
+
 /* The first of that stream, or of all if it does not say which. */
-static struct request *take_answered(struct connection *connection, struct span stream)
+static struct request *take_answered(struct connection *connection, const struct response *response)
 {
 	struct request **at = &connection->sent.first;
 
-	for (; *at && stream.len; at = &(*at)->next) {
-		struct span path = span_of((*at)->part->table->path);
-
-		if (stream.len >= path.len && bytes_equal(stream.at, path.at, path.len) &&
-		    (stream.len == path.len || stream.at[path.len] == '/'))
+	for (; *at && response->stream.len; at = &(*at)->next) {
+		if (response_is_of(response, (*at)->part->table))
 			return list_take(&connection->sent, at);
 	}
 	return connection->sent.first ? list_take(&connection->sent, &connection->sent.first) : NULL;
 }
 
-struct response {
-	struct span error, stream;
-	bool has_error, has_row_errors, has_schema;
-};
-
-static struct response response_look(struct span message)
+struct response response_look(struct span message)
 {
 	struct proto_reader reader = proto_open(message);
 	struct proto_field field;
@@ -319,7 +319,7 @@ static void schema_is_new(struct append *append, struct connection *connection, 
 void answer_read(struct append *append, struct connection *connection, struct span message)
 {
 	struct response response = response_look(message);
-	struct request *request = take_answered(connection, response.stream);
+	struct request *request = take_answered(connection, &response);
 	struct google_status status = { .code = GRPC_UNKNOWN, .retry_delay_ms = -1 };
 
 	if (!request)
@@ -382,14 +382,15 @@ void answer_ended(struct append *append, struct connection *connection)
 		return;
 	while (connection->sent.first) {
 		struct request *request = list_take(&connection->sent, &connection->sent.first);
-		struct fate fate = bigquery_judge(CALL_APPEND, 0, &status);
 
 		request->on = NULL;
-		if (is_one || fate.fate == FATE_WAIT || fate.fate == FATE_AGAIN) {
+		if (is_one) {
+			if (request->tries || (status.code != GRPC_UNAVAILABLE && status.code != GRPC_ABORTED)) /* not a server that goes */
+				request->part->table->alone_until_ms = clock_mono_ms() + ALONE_MS;
 			request_failed(append, request, &status);
 			continue;
 		}
-		request->goes_alone = true;
+		request->goes_alone = true; /* whose fault it is shows when each has a call of its own */
 		list_put(&append->waiting, request);
 	}
 }

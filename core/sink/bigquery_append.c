@@ -31,6 +31,7 @@ void append_close(struct append *append)
 		return;
 	while (append->connections)
 		connection_drop(append, append->connections);
+	late_close(append);
 	free(append);
 }
 
@@ -143,15 +144,8 @@ static bool send_waiting(struct append *append)
  * Silence
  */
 
-/* Whose answer is missing is seen when each table has a call of its own. */
-static void send_apart(struct append *append, struct connection *connection)
-{
-	for (struct request *r = connection->sent.first; r; r = r->next)
-		r->goes_alone = true;
-	connection_drop(append, connection);
-}
-
-/* A table whose answer is missing while all others have theirs is in trouble; its connection is given up. */
+/* A table whose answer is missing while others have theirs: of a committed stream it is in trouble, and the stream tells later
+ * what it has; else its answer is waited for, but by nobody else. */
 static void silent_give_up(struct append *append, struct connection *connection, int64_t now_ms)
 {
 	struct request *request = connection->sent.first;
@@ -159,10 +153,6 @@ static void silent_give_up(struct append *append, struct connection *connection,
 	bool are_others_fine = append->is_fine || bigquery_others_are_fine(append->sink, request->part->table);
 	struct error why = { 0 };
 
-	if (silent_ms >= SILENT_MS && !list_is_of_one_table(&connection->sent)) {
-		send_apart(append, connection);
-		return;
-	}
 	if (silent_ms < (request->part->table->trouble.was_tried ? SHORT_TROUBLE_MS : SILENT_MS) ||
 	    (silent_ms < SILENCE_MOST_MS && !are_others_fine))
 		return;
@@ -170,9 +160,12 @@ static void silent_give_up(struct append *append, struct connection *connection,
 	     "rows to BigQuery: no answer for %lld seconds", (long long)(silent_ms / 1000));
 	if (!are_others_fine)
 		append->whole = why;
-	else
+	else if (append->is_exactly_once)
 		bigquery_trouble(request->part->table, false, false, &why);
-	connection_drop(append, connection);
+	if (are_others_fine && !append->is_exactly_once)
+		late_begin(append, connection);
+	else
+		connection_drop(append, connection);
 }
 
 static void look_for_silence(struct append *append)
@@ -252,6 +245,7 @@ bool append_write(struct append *append, struct batch *batch, struct bigquery_pa
 	append->batch = batch;
 	append->is_fine = false;
 	append->whole = (struct error){ 0 };
+	late_look(append);
 	for (size_t i = 0; i < count; i++)
 		part_begin(append, &parts[i]);
 	while (is_busy(append) && !append->whole.kind) {
@@ -265,4 +259,9 @@ bool append_write(struct append *append, struct batch *batch, struct bigquery_pa
 	for (size_t i = 0; i < count; i++)
 		exactly_end(&parts[i]);
 	return batch_end(append, err);
+}
+
+void append_tend(struct append *append)
+{
+	late_look(append);
 }

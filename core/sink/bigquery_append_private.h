@@ -51,12 +51,22 @@ struct connection {
 	uint64_t shape_version;       /* the schema that the server knows of this connection */
 };
 
+/* Where a row stands in its source: it is the same when the row comes again. Written to the books as it lies here. */
+struct place {
+	uint64_t at;        /* place in the feed, number or hash of the message's id, number of a letter */
+	uint32_t ordinal;   /* of the record in its message */
+	uint32_t kind;      /* what `at` is */
+};
+struct place place_of(const struct append *append, uint32_t record);
+int place_compare(const void *a, const void *b);
+
 struct append {
 	struct bigquery *sink;
 	struct batch *batch;          /* that is being written */
 	struct connection *connections;
 	struct request_list waiting;  /* to be sent, or sent again */
 	struct request_list given_up; /* what failed for so long that somebody has to be told */
+	struct late *late;            /* connections that are waited for though their batch is over */
 	bool is_exactly_once;
 	bool is_fine;                 /* rows of this batch were taken */
 	struct error whole;           /* everything's trouble; kind NONE: none */
@@ -84,6 +94,19 @@ bool connections_receive(struct append *append);
 /* Its requests wait again. */
 void connection_drop(struct append *append, struct connection *connection);
 void connections_drop_busy(struct append *append);
+/* Leaves the list of its append; nothing is on its way for the batch any more. */
+void append_connection_leave(struct append *append, struct connection *connection);
+void append_connection_free(struct connection *connection);
+
+/* bigquery_late.c: answers that come behind the end of their batch, so that nothing is sent twice because it is slow. Default
+ * stream only: a committed one tells what it has. */
+/* Rows of this connection's requests are parked, their tables wait for the answers. */
+void late_begin(struct append *append, struct connection *connection);
+/* Takes what has come; gives up what is not waited for any longer. */
+void late_look(struct append *append);
+void late_close(struct append *append);
+/* Was this row taken by a request whose answer was late? Asked once a row. */
+bool late_has_landed(struct append *append, struct bigquery_part *part, uint32_t record);
 
 void params_encode(struct text *out, const char *value);
 
@@ -102,6 +125,13 @@ void exactly_doubt(struct bigquery_table *table);
 void exactly_end(struct bigquery_part *part);
 
 /* bigquery_answer.c: what comes of a request. */
+struct response {
+	struct span error, stream;
+	bool has_error, has_row_errors, has_schema;
+};
+struct response response_look(struct span message);
+/* Is it the answer to a request of that table? One that names no stream is anybody's. */
+bool response_is_of(const struct response *response, const struct bigquery_table *table);
 /* An AppendRowsResponse. */
 void answer_read(struct append *append, struct connection *connection, struct span message);
 /* The call has ended with these on their way. */

@@ -36,7 +36,7 @@ static void key_of(struct append *append, const struct request *request, struct 
 		return;
 	}
 	table_desk_look(append->sink->desk, table->desk_number, &view);
-	if (request->goes_alone || table->trouble.was_tried || !*view.location)
+	if (request->goes_alone || table->trouble.was_tried || table->alone_until_ms > clock_mono_ms() || !*view.location)
 		text_add_format(out, "%s/streams/_default", table->path);
 	else
 		text_add_format(out, "projects/%s/locations/%s", append->sink->project, view.location);
@@ -88,22 +88,32 @@ static void tell_token(struct append *append, struct connection *connection, enu
 	connection->is_told = true;
 }
 
-void connection_drop(struct append *append, struct connection *connection)
+void append_connection_leave(struct append *append, struct connection *connection)
 {
 	struct connection **at = &append->connections;
 
 	while (*at != connection)
 		at = &(*at)->next;
 	*at = connection->next;
+}
+
+void append_connection_free(struct connection *connection)
+{
+	grpc_call_free(connection->call);
+	free(connection->key);
+	free(connection);
+}
+
+void connection_drop(struct append *append, struct connection *connection)
+{
+	append_connection_leave(append, connection);
 	while (connection->sent.first) {
 		struct request *request = list_take(&connection->sent, &connection->sent.first);
 
 		request->on = NULL;
 		list_put(&append->waiting, request);
 	}
-	grpc_call_free(connection->call);
-	free(connection->key);
-	free(connection);
+	append_connection_free(connection);
 }
 
 void connections_drop_busy(struct append *append)

@@ -15,12 +15,6 @@
 #define WRITE_SERVICE "/google.cloud.bigquery.storage.v1.BigQueryWrite/"
 #define CALL_MS 10000
 
-/* Where a row stands in its source: it is the same when the row comes again. Written to the books as it lies here. */
-struct place {
-	uint64_t at;        /* place in the feed, number or hash of the message's id, number of a letter */
-	uint32_t ordinal;   /* of the record in its message */
-	uint32_t kind;      /* what `at` is */
-};
 enum { PLACE_FEED, PLACE_NUMBER, PLACE_HASH, PLACE_LETTER };
 
 struct landed {
@@ -76,7 +70,7 @@ static uint64_t id_number(struct span id, uint32_t *out_kind)
 	return number;
 }
 
-static struct place place_of(const struct append *append, uint32_t at)
+struct place place_of(const struct append *append, uint32_t at)
 {
 	const struct record *record = &append->batch->records[at];
 	const struct message *message = &append->batch->messages[record->message];
@@ -91,7 +85,7 @@ static struct place place_of(const struct append *append, uint32_t at)
 	return place;
 }
 
-static int place_compare(const void *a, const void *b)
+int place_compare(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b; /* first in struct landed, too */
 

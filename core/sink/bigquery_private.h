@@ -22,7 +22,9 @@
 #define PROBE_FIRST_MS 500
 #define PROBE_MOST_MS 10000
 
-#define SILENT_MS 4000        /* a table whose answer is later than that while others have theirs */
+#define SILENT_MS 4000        /* a table whose answer is later than that while others have theirs: others need not wait for it */
+#define ALONE_MS 600000       /* how long a table that was silent, or ended a call, has a connection of its own */
+#define SILENT_SHARED_MS 8000 /* who only stands behind the silent one in its connection is sent again over another */
 
 /* Why nothing enters a table for now. */
 struct table_trouble {
@@ -50,6 +52,10 @@ struct bigquery_table {
 	uint64_t fine_version;     /* shape_version of those */
 	struct table_trouble trouble;
 	struct exactly *exactly;   /* its committed streams (bigquery_exactly.c); NULL: none yet */
+	int64_t alone_until_ms;    /* clock_mono_ms: it was silent, or ended a call, lately: nobody else shall share its connection */
+	size_t unanswered;         /* requests that are late, with their rows parked (bigquery_late.c) */
+	struct place *landed;      /* rows of such that were taken after all, sorted: no more to be sent; landed_count */
+	size_t landed_count;
 };
 
 /* Rows of one table and one shape, in the batch's order. */
@@ -133,6 +139,8 @@ uint64_t bigquery_rings(struct bigquery *sink);
  */
 struct append *append_open(struct bigquery *sink, struct error *err);
 void append_close(struct append *append);
+/* Late answers, between two batches. */
+void append_tend(struct append *append);
 /* Exactly once: what is behind the position need not be remembered. Inside the books' transaction. */
 bool exactly_commit(struct append *append, struct error *err);
 void exactly_free(struct exactly *exactly);

@@ -125,6 +125,10 @@ void requests_make(struct append *append, struct bigquery_part *part, struct req
 			record->verdict = VERDICT_REPEATED;
 			continue;
 		}
+		if (part->table->landed_count && late_has_landed(append, part, part->records[i])) {
+			record->verdict = VERDICT_WRITTEN;
+			continue;
+		}
 		size = row_size(append, record);
 		size += 1 + varint_size(size);
 		if (is_too_large(append, record, size))

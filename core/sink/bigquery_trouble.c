@@ -137,7 +137,7 @@ static bool is_due(struct bigquery *sink, struct bigquery_table *table, int64_t 
 	struct table_view view;
 
 	if (!table->trouble.is_desk)
-		return table->trouble.next_ms <= now_ms;
+		return !table->unanswered && table->trouble.next_ms <= now_ms;
 	table_desk_look(sink->desk, table->desk_number, &view);
 	if (view.state == TABLE_WAITING || view.state == TABLE_NEEDS_YOU) {
 		table->trouble.error = view.error;
@@ -153,6 +153,8 @@ int64_t bigquery_tend(struct sink *self, bool *out_freed)
 	int64_t now_ms = clock_mono_ms(), again_ms = -1;
 
 	*out_freed = false;
+	if (sink->append)
+		append_tend(sink->append);
 	for (size_t i = 0; i < sink->table_room; i++) {
 		struct bigquery_table *table = sink->tables[i];
 

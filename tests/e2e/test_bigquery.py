@@ -87,6 +87,12 @@ def rows_if_any(bq, name):
         return []
 
 
+def table_events(home):
+    """What the journal tells of tables' troubles, oldest first."""
+    lines = home.run("journal", "--json").lines
+    return sorted((x for x in lines if x.get("code", "").startswith("table_")), key=lambda x: x["time"])
+
+
 def place_of(row):
     """Of a changelog row, as letters write it: without the ordinal inside the event."""
     return "%X/%X/%X/%X" % struct.unpack(">4Q", row[0][:32])
@@ -94,16 +100,18 @@ def place_of(row):
 
 def compare(home, bq, dataset="local_log", letters=(), once=False, as_seen=list):
     """What is missing is what the messages of the letters make (lists with NULL among their elements, which BigQuery has not): a row each,
-    two of a change of a key, whose insert has ordinal 1 and whose delete is missing with it."""
+    two of a change of a key, whose insert has ordinal 1 and whose delete is missing with it. Of the default stream rows may be there
+    twice where an answer was missing so long that they were sent again, which the journal says."""
     tables = [t for (t,) in home.sql(r"SELECT name FROM sqlite_master WHERE type='table' AND name LIKE '%\_changelog' ESCAPE '\'", dataset)]
     missing, inserts = collections.Counter(), collections.Counter()
     assert tables
+    late = {x["table"].rpartition(".")[2] + "_changelog" for x in table_events(home) if "google_timeout" in x["text"]}
     for table in tables:
         ours, theirs = as_seen(local_rows(home, table, dataset)), as_seen(rows_if_any(bq, LOG + "." + table))
         known, found = set(ours), set(theirs)
         extra = [row for row in theirs if row not in known]
         assert not extra, (table, extra[0], [row for row in ours if row[:2] == extra[0][:2]])
-        assert not once or len(theirs) == len(found), table
+        assert len(theirs) == len(found) or (not once and table in late), (table, late)
         for row in (row for row in ours if row not in found):
             missing[table, place_of(row)] += 1
             inserts[table, place_of(row)] += row[0][32]
@@ -220,12 +228,6 @@ class Followed:
         r = self.home.run("drain", "bq", "--json", timeout=60)
         self.process.wait(60)
         return r
-
-
-def table_events(home):
-    """What the journal tells of tables' troubles, oldest first."""
-    lines = home.run("journal", "--json").lines
-    return sorted((x for x in lines if x.get("code", "").startswith("table_")), key=lambda x: x["time"])
 
 
 def needs_somebody_and_comes_back(break_it, mend, code):
@@ -430,10 +432,28 @@ def test_a_table_whose_answers_are_missing_keeps_no_other_waiting():
         row = until(lambda: table_row(home, "a")["state"] == "waiting" and table_row(home, "a"), 20)
         assert row["code"] == "google_timeout" and row["until"], row
         job.add(two_tables(50, 100))
-        until(lambda: count(bq, "b") == 150, 10)
+        until(lambda: sorted(set(ids(bq, "b"))) == list(range(150)), 10)
         bq.lift()
         until(lambda: sorted(set(ids(bq, "a"))) == list(range(150)), 20)
         assert not home.letters()
+        job.drain()
+
+
+def test_a_table_whose_answers_are_slow_has_its_rows_once_and_keeps_no_other_waiting():
+    """The default stream would take twice what is sent twice: what is slow is waited for, by its own table only."""
+    with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+        job = Followed(home, bq, two_tables(50))
+        until(lambda: count(bq, "a") == count(bq, "b") == 50)
+        bq.fault("slow", LOG + ".a_changelog", "AppendRows", delay_ms=13000)
+        job.add(two_tables(50, 50))
+        row = until(lambda: table_row(home, "a")["state"] == "waiting" and table_row(home, "a"), 10)
+        assert row["code"] == "google_timeout" and "waiting for an answer since" in row["sentence"] and row["until"], row
+        bq.lift()
+        job.add(two_tables(50, 100))
+        until(lambda: sorted(set(ids(bq, "b"))) == list(range(150)), 10)
+        until(lambda: count(bq, "a") == 150, 25)
+        assert ids(bq, "a") == list(range(150)) and not home.letters()
+        until(lambda: table_row(home, "a")["state"] == "ok")
         job.drain()
 
 

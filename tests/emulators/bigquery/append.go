@@ -9,6 +9,7 @@ import (
 
 	"cloud.google.com/go/bigquery/storage/apiv1/storagepb"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -119,6 +120,12 @@ func (a *appender) send(one appendAnswer) (done bool, err error) {
 			wire.cutAfter(max(one.fault.Bytes, 12))
 			a.call.Send(one.response)
 			wire.cutSoon()
+		case "hang":
+			select {
+			case <-ctx.Done():
+			case <-one.fault.lifted: // the server that hung is another one now, and its calls have ended
+				return true, status.Error(codes.Unavailable, "the server goes away")
+			}
 		}
 		<-ctx.Done()
 		return true, ctx.Err()

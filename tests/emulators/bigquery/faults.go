@@ -31,8 +31,9 @@ type fault struct {
 	Bytes       int     `json:"bytes"`         // "cut": written of the answer before the end
 	Delay       float64 `json:"delay_ms"`      // "slow"
 
-	until time.Time
-	hits  int
+	until  time.Time
+	hits   int
+	lifted chan struct{} // closed when the faults are
 }
 
 // What a fault does. Those in the other table are a status by a name that people use.
@@ -58,6 +59,9 @@ type faultList struct {
 
 func (l *faultList) clear() {
 	l.mu.Lock()
+	for _, f := range l.all {
+		close(f.lifted)
+	}
 	l.all = nil
 	l.mu.Unlock()
 }
@@ -78,6 +82,7 @@ func (l *faultList) add(f *fault, now time.Time) *failure {
 	if f.Seconds > 0 {
 		f.until = now.Add(seconds(f.Seconds))
 	}
+	f.lifted = make(chan struct{})
 	l.mu.Lock()
 	l.all = append(l.all, f)
 	l.mu.Unlock()
