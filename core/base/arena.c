@@ -40,12 +40,20 @@ struct block {
 	alignas(16) char bytes[];
 };
 
+/* Lies in the arena. */
+struct kept {
+	struct kept *next;
+	void *what;
+	void (*release)(void *what);
+};
+
 struct arena {
 	char *at;  /* the first free byte of `current` */
 	char *end; /* behind its last byte */
 	struct block *current;
 	struct block *first;
 	struct block *large; /* newest first */
+	struct kept *kept;
 	size_t block_bytes;
 	size_t left_bytes; /* handed out of other blocks than `current`, the large ones too */
 };
@@ -90,10 +98,18 @@ struct arena *arena_new(size_t block_bytes)
 	return arena;
 }
 
+static void release_kept(struct arena *arena)
+{
+	for (struct kept *kept = arena->kept; kept; kept = kept->next)
+		kept->release(kept->what);
+	arena->kept = NULL;
+}
+
 void arena_free(struct arena *arena)
 {
 	if (!arena)
 		return;
+	release_kept(arena);
 	blocks_free(arena->first);
 	blocks_free(arena->large);
 	free(arena);
@@ -101,6 +117,7 @@ void arena_free(struct arena *arena)
 
 void arena_reset(struct arena *arena)
 {
+	release_kept(arena);
 	blocks_free(arena->large);
 	arena->large = NULL;
 	for (struct block *block = arena->first; block; block = block->next)
@@ -220,6 +237,19 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 	vsnprintf(text, (size_t)len + 1, format, args);
 	va_end(args);
 	return text;
+}
+
+void arena_keep(struct arena *arena, void *what, void (*release)(void *what))
+{
+	struct kept *kept = arena_alloc(arena, sizeof(*kept));
+
+	*kept = (struct kept){ arena->kept, what, release };
+	arena->kept = kept;
+}
+
+void arena_count(struct arena *arena, size_t bytes)
+{
+	arena->left_bytes += bytes;
 }
 
 size_t arena_used(const struct arena *arena)

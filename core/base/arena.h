@@ -32,6 +32,11 @@ struct span arena_copy(struct arena *arena, struct span text);
 char *arena_string(struct arena *arena, struct span text); /* adds a NUL */
 char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Pieces may point into what is somebody else's: it is released with them, by whoever resets or frees the arena. */
+void arena_keep(struct arena *arena, void *what, void (*release)(void *what));
+/* So many bytes of what is kept count as handed out. */
+void arena_count(struct arena *arena, size_t bytes);
+
 /* Bytes handed out since the last reset. */
 size_t arena_used(const struct arena *arena);
 

@@ -78,24 +78,36 @@ static bool mailbox_wait_locked(struct mailbox *box, pthread_cond_t *change, siz
 	return box->count != blocked || box->is_closed;
 }
 
-static enum mail mailbox_post_locked(struct mailbox *box, void *item, int64_t wait_ms)
+static enum mail mailbox_post_locked(struct mailbox *box, void *item, bool is_first, int64_t wait_ms)
 {
 	if (!mailbox_wait_locked(box, &box->has_room, box->capacity, wait_ms))
 		return MAIL_TIMEOUT;
 	if (box->is_closed)
 		return MAIL_CLOSED;
-	box->items[(box->first + box->count) % box->capacity] = item;
+	if (is_first)
+		box->first = (box->first + box->capacity - 1) % box->capacity;
+	box->items[is_first ? box->first : (box->first + box->count) % box->capacity] = item;
 	box->count++;
 	pthread_cond_signal(&box->has_mail);
 	return MAIL_TAKEN;
 }
 
-enum mail mailbox_post(struct mailbox *box, void *item, int64_t wait_ms)
+static enum mail post(struct mailbox *box, void *item, bool is_first, int64_t wait_ms)
 {
 	pthread_mutex_lock(&box->lock);
-	enum mail answer = mailbox_post_locked(box, item, wait_ms);
+	enum mail answer = mailbox_post_locked(box, item, is_first, wait_ms);
 	pthread_mutex_unlock(&box->lock);
 	return answer;
+}
+
+enum mail mailbox_post(struct mailbox *box, void *item, int64_t wait_ms)
+{
+	return post(box, item, false, wait_ms);
+}
+
+enum mail mailbox_post_first(struct mailbox *box, void *item, int64_t wait_ms)
+{
+	return post(box, item, true, wait_ms);
 }
 
 static enum mail mailbox_take_locked(struct mailbox *box, void **out_item, int64_t wait_ms)

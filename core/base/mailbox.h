@@ -18,6 +18,8 @@ void mailbox_free(struct mailbox *box); /* must be empty or its items are lost: 
 
 /* Waits for room up to `wait_ms` (-1: for ever). MAIL_TAKEN: the box has it. */
 enum mail mailbox_post(struct mailbox *box, void *item, int64_t wait_ms);
+/* In front of all that is inside: taken next. */
+enum mail mailbox_post_first(struct mailbox *box, void *item, int64_t wait_ms);
 
 /* After mailbox_close what is inside can still be taken, then MAIL_CLOSED. */
 enum mail mailbox_take(struct mailbox *box, void **out_item, int64_t wait_ms);

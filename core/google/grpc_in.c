@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #define FIRST_ROOM 4096
+#define GROWTH 8 /* what has come is copied once more an eighth each time */
 
 void grpc_message_free(struct grpc_message *message)
 {
@@ -88,7 +89,7 @@ static void grow_to(struct grpc_call *call, size_t wanted)
 	if (wanted <= room)
 		return;
 	while (room < wanted)
-		room *= 2;
+		room *= GROWTH;
 	if (room > call->partial_len)
 		room = call->partial_len;
 	partial = memory_grow(partial, sizeof(*partial) + room);

@@ -127,6 +127,15 @@ static int64_t wait_ms(struct local *local)
 	return local->pipeline->post && (tend_ms < 0 || tend_ms > POST_TURN_MS) ? POST_TURN_MS : tend_ms;
 }
 
+/* What nobody waits for any more is let go at once, and the memory that is warm is filled next. */
+static bool give_back(struct local *local, struct batch *batch, bool is_fine)
+{
+	if (!is_fine || batch->is_committed)
+		return mailbox_post(local->empty, batch, -1) == MAIL_TAKEN;
+	batch_reset(batch);
+	return mailbox_post_first(local->empty, batch, -1) == MAIL_TAKEN;
+}
+
 bool writer_run(struct local *local, struct error *err)
 {
 	void *item;
@@ -143,7 +152,7 @@ bool writer_run(struct local *local, struct error *err)
 
 		if (is_fine && !local->has_left)
 			merge_thread_wake(local->merge, batch->record_count);
-		if (mailbox_post(local->empty, batch, -1) != MAIL_TAKEN)
+		if (!give_back(local, batch, is_fine))
 			batch_free(batch);
 		if (!is_fine || merge_thread_failed(local->merge, err))
 			return false;

@@ -78,8 +78,9 @@ static enum pulled pubsub_pull(struct source *source, struct batch *into, int64_
 
 		if (pubsub->current && arrival_next(pubsub, into))
 			return PULLED_MESSAGE;
-		arrival_free(pubsub->current);
+		arrival_drop(pubsub->current);
 		pubsub->current = NULL;
+		pubsub->lent_to = NULL;
 		pulled = next_arrival(pubsub, until_ms, err);
 		/* Messages that are in the batch leave first. */
 		if (pulled == PULLED_FAILED && into->message_count)
@@ -162,14 +163,14 @@ static void pubsub_look(struct source *source, struct source_view *out)
 static void free_queue(struct pubsub *pubsub)
 {
 	while (pubsub->first)
-		arrival_free(take_locked(pubsub));
+		arrival_drop(take_locked(pubsub));
 	while (pubsub->fresh) {
 		struct arrival *arrival = pubsub->fresh;
 
 		pubsub->fresh = arrival->next;
-		arrival_free(arrival);
+		arrival_drop(arrival);
 	}
-	arrival_free(pubsub->current);
+	arrival_drop(pubsub->current);
 }
 
 static void pubsub_free(struct pubsub *pubsub)

@@ -166,7 +166,18 @@ void held_confirm(struct held *held, uint64_t behind, int64_t now_ms, held_ids o
  * Leases
  */
 
-bool held_due_channel(const struct held *held, int64_t now_ms, uint32_t *out_channel)
+static void settle_due(struct held *held)
+{
+	held->due_ms = INT64_MAX;
+	for (const struct parcel *p = held->first; p; p = p->next) {
+		if (p->due_ms < held->due_ms)
+			held->due_ms = p->due_ms;
+	}
+}
+
+/* What was due first may be confirmed by now: the moment is that of another one then, or whoever waits for it would not
+ * sleep any more. */
+bool held_due_channel(struct held *held, int64_t now_ms, uint32_t *out_channel)
 {
 	if (held->due_ms > now_ms)
 		return false;
@@ -176,16 +187,8 @@ bool held_due_channel(const struct held *held, int64_t now_ms, uint32_t *out_cha
 			return true;
 		}
 	}
+	settle_due(held);
 	return false;
-}
-
-static void settle_due(struct held *held)
-{
-	held->due_ms = INT64_MAX;
-	for (const struct parcel *p = held->first; p; p = p->next) {
-		if (p->due_ms < held->due_ms)
-			held->due_ms = p->due_ms;
-	}
 }
 
 uint32_t held_collect(struct held *held, uint32_t channel, char tag, uint64_t errand, int64_t lease_ms, int64_t now_ms,

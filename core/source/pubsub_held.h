@@ -57,7 +57,7 @@ void held_confirm(struct held *held, uint64_t behind, int64_t now_ms, held_ids o
 uint32_t held_collect(struct held *held, uint32_t channel, char tag, uint64_t errand, int64_t lease_ms, int64_t now_ms,
                       struct text *request);
 /* A channel with a lease that is due. False: none is. */
-bool held_due_channel(const struct held *held, int64_t now_ms, uint32_t *out_channel);
+bool held_due_channel(struct held *held, int64_t now_ms, uint32_t *out_channel);
 /* The call that extends them was answered: it was sent at `sent_ms` and asked for `lease_ms`; `latency_ms` is how long such
  * calls take. It failed: they are due again at `again_ms`. */
 void held_extended(struct held *held, uint64_t errand, int64_t sent_ms, int64_t lease_ms, int64_t latency_ms);

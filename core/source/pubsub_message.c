@@ -1,6 +1,6 @@
 /*
- * A PubsubMessage becomes a message: its bytes are copied once, into the batch's
- * arena, and body, attributes, id and key are looks into that copy.
+ * A PubsubMessage becomes a message: body, attributes, id and key are looks into the
+ * bytes in which it came. They are not copied: the batch holds them until it is reset.
  */
 #include "base/clock.h"
 #include "base/hash.h"
@@ -12,15 +12,18 @@
 #define ATTRIBUTES_MAX 100
 #define ATTRIBUTE_BYTES_MAX 1024
 #define PUBLISH_ROOM 40
+#define AHEAD_BYTES_MAX 2048
 
 enum { RECEIVED_ACK_ID = 1, RECEIVED_MESSAGE = 2, RECEIVED_ATTEMPT = 3 };
 enum { MESSAGE_DATA = 1, MESSAGE_ATTRIBUTES = 2, MESSAGE_ID = 3, MESSAGE_PUBLISHED = 4, MESSAGE_KEY = 5 };
 enum { PAIR_NAME = 1, PAIR_VALUE = 2 };
 enum { RESPONSE_RECEIVED = 1 };
 
-void arrival_free(struct arrival *arrival)
+void arrival_drop(void *what)
 {
-	if (!arrival)
+	struct arrival *arrival = what;
+
+	if (!arrival || atomic_fetch_sub_explicit(&arrival->holders, 1, memory_order_acq_rel) > 1)
 		return;
 	grpc_message_free(arrival->message);
 	free(arrival);
@@ -203,9 +206,23 @@ static void note_redelivery(struct pubsub *pubsub, const struct message *message
 	*seen = id;
 }
 
+/* An arrival may have messages for several batches, and each holds all of it. */
+static void lend(struct pubsub *pubsub, struct batch *into)
+{
+	if (into->message_count && pubsub->lent_to == into)
+		return;
+	pubsub->lent_to = into;
+	atomic_fetch_add_explicit(&pubsub->current->holders, 1, memory_order_relaxed);
+	arena_keep(into->arena, pubsub->current, arrival_drop);
+}
+
 static void take(struct pubsub *pubsub, const struct received *received, struct batch *into)
 {
-	struct span whole = arena_copy(into->arena, received->message);
+	struct span whole = received->message;
+
+	lend(pubsub, into);
+	arena_count(into->arena, whole.len);
+
 	struct reading reading = { .pubsub = pubsub, .into = into, .message = batch_add_message(into) };
 	struct proto_reader reader = proto_open(whole);
 	struct message *message = reading.message;
@@ -221,6 +238,15 @@ static void take(struct pubsub *pubsub, const struct received *received, struct 
 	note_redelivery(pubsub, message);
 }
 
+/* All of the next one, if it is about as large as this one. */
+static void look_ahead_of(const struct proto_reader *cursor, size_t len)
+{
+	size_t left = (size_t)(cursor->end - cursor->at);
+
+	len = len < left ? len : left;
+	look_ahead(cursor->at, len < AHEAD_BYTES_MAX ? len : AHEAD_BYTES_MAX);
+}
+
 bool arrival_next(struct pubsub *pubsub, struct batch *into)
 {
 	struct received received;
@@ -231,6 +257,7 @@ bool arrival_next(struct pubsub *pubsub, struct batch *into)
 			continue;
 		if (!received_read(&pubsub->cursor, &field, &received))
 			return false;
+		look_ahead_of(&pubsub->cursor, field.bytes.len);
 		take(pubsub, &received, into);
 		return true;
 	}

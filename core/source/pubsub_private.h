@@ -19,9 +19,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* What a job holds unconfirmed, all its subscriptions together: the four batches of a run and two that wait here. */
-#define OUTSTANDING_MESSAGES 30000
-#define OUTSTANDING_BYTES (48u << 20)
+/* What a job holds unconfirmed, all its subscriptions together: the batch that is being written, the one that is being
+ * filled, and what may come meanwhile. More is no faster, and memory is what it costs. */
+#define OUTSTANDING_MESSAGES 12000
+#define OUTSTANDING_BYTES (24u << 20)
 #define CHANNEL_MESSAGES_LEAST 1000
 #define CHANNEL_BYTES_LEAST (1u << 20)
 
@@ -104,9 +105,10 @@ struct errand {
 	bool was_renewed, is_over;
 };
 
-/* A message of the stream on its way to the reader. */
+/* A message of the stream on its way to the reader, and then for as long as batches have messages that lie in it. */
 struct arrival {
 	struct arrival *next;
+	atomic_uint holders;           /* the queue or the reader, and each batch */
 	struct grpc_message *message;
 	uint32_t channel;
 	uint64_t first;                /* number of its first message */
@@ -158,6 +160,7 @@ struct pubsub {
 
 	/* the reader's */
 	struct arrival *current;
+	const struct batch *lent_to;   /* the newest batch that holds it; NULL: none yet */
 	struct proto_reader cursor;
 	uint64_t next_number;          /* behind the last message pulled */
 	uint64_t *ids_seen;            /* NULL: nothing has come yet */
@@ -176,9 +179,21 @@ struct received {
 /* False: broken, and so is the outer one. Keeper and reader go by it alike, so their numbers agree. */
 bool received_read(struct proto_reader *outer, const struct proto_field *field, struct received *out);
 
+/*
+ * Bytes that are looked at soon, asked for now: a thread meets a message in the memory of the one before it, and waits
+ * for that longer than it works. Beyond the end is no harm, nothing is read.
+ */
+#define MEMORY_LINE 64
+static inline void look_ahead(const char *at, size_t len)
+{
+	for (size_t i = 0; i < len; i += MEMORY_LINE)
+		__builtin_prefetch(at + i);
+}
+
 /* The reader's part (pubsub_message.c): the next message of the current delivery. False: it has no more. */
 bool arrival_next(struct pubsub *pubsub, struct batch *into);
-void arrival_free(struct arrival *arrival);
+/* One holder less; whoever is the last frees it. From any thread; NULL is fine. */
+void arrival_drop(void *arrival);
 
 /* Streams (pubsub_stream.c). */
 void channel_begin(struct channel *channel, struct pubsub *of, uint32_t index, const char *name, const char *project);

@@ -12,6 +12,7 @@
 #define PROTOCOL_VERSION 1     /* we understand the server's own keep-alives */
 #define OK_LEAST_MS 100        /* a stream that the server ends sooner is not opened again at once */
 #define HELD_BACK_LOOK_MS 20
+#define HEAD_BYTES 384         /* of a message: its ack id, and where its body begins */
 
 /* Numbers of fields (spec/apis-grpc.md 4.2). */
 enum { PULL_SUBSCRIPTION = 1, PULL_DEADLINE = 5, PULL_CLIENT = 6, PULL_MESSAGES = 7, PULL_BYTES = 8, PULL_VERSION = 10 };
@@ -247,6 +248,7 @@ static void hand_on(struct channel *channel, struct grpc_message *message, uint6
 	struct pubsub *pubsub = channel->of;
 	struct arrival *arrival = memory_zalloc(sizeof(*arrival));
 
+	atomic_init(&arrival->holders, 1);
 	arrival->message = message;
 	arrival->channel = channel->index;
 	arrival->first = first;
@@ -254,6 +256,13 @@ static void hand_on(struct channel *channel, struct grpc_message *message, uint6
 	*pubsub->fresh_end = arrival;
 	pubsub->fresh_end = &arrival->next;
 	pubsub->fresh_bytes += message->len;
+}
+
+/* Messages of one response are mostly about as large as each other: where the head of the next but one should be. */
+static void look_ahead_of(const struct proto_reader *reader, size_t len)
+{
+	if (len < (size_t)(reader->end - reader->at))
+		look_ahead(reader->at + len - MEMORY_LINE, HEAD_BYTES);
 }
 
 bool channel_take(struct channel *channel, struct grpc_message *message, int64_t now_ms)
@@ -271,6 +280,7 @@ bool channel_take(struct channel *channel, struct grpc_message *message, int64_t
 			continue;
 		if (!received_read(&reader, &field, &received))
 			break;
+		look_ahead_of(&reader, field.bytes.len);
 		held_add(held, channel->index, received.ack_id, received.message.len, channel->told_lease_ms, now_ms);
 	}
 	channel->received += held->next_number - first;

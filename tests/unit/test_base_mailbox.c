@@ -34,6 +34,29 @@ static void mail_comes_in_order_and_waits_for_room(void **state)
 	mailbox_free(box);
 }
 
+static void mail_may_be_put_in_front(void **state)
+{
+	struct mailbox *box = mailbox_new(3);
+	int items[4];
+	void *got = NULL;
+
+	(void)state;
+	/* Behind a take the ring begins elsewhere. */
+	mailbox_post(box, &items[0], 0);
+	for (int round = 0; round < 5; round++) {
+		assert_int_equal(mailbox_post(box, &items[1], 0), MAIL_TAKEN);
+		assert_int_equal(mailbox_post_first(box, &items[2], 0), MAIL_TAKEN);
+		assert_int_equal(mailbox_post_first(box, &items[3], 0), MAIL_TIMEOUT);
+		mailbox_take(box, &got, 0);
+		assert_ptr_equal(got, &items[2]);
+		mailbox_take(box, &got, 0);
+		assert_ptr_equal(got, round ? &items[1] : &items[0]);
+	}
+	mailbox_close(box);
+	assert_int_equal(mailbox_post_first(box, &items[3], -1), MAIL_CLOSED);
+	mailbox_free(box);
+}
+
 static void a_closed_box_gives_what_is_inside(void **state)
 {
 	struct mailbox *box = mailbox_new(2);
@@ -143,6 +166,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mail_comes_in_order_and_waits_for_room),
+		cmocka_unit_test(mail_may_be_put_in_front),
 		cmocka_unit_test(a_closed_box_gives_what_is_inside),
 		cmocka_unit_test(waiting_ends_in_time),
 		cmocka_unit_test(two_threads_lose_nothing),

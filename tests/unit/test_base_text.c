@@ -198,6 +198,35 @@ static void arena_makes_strings(void **state)
 	arena_free(arena);
 }
 
+static void count_release(void *what)
+{
+	(*(int *)what)++;
+}
+
+static void arena_holds_what_its_pieces_lie_in(void **state)
+{
+	struct arena *arena = arena_new(64);
+	int first = 0, second = 0;
+	size_t used;
+
+	(void)state;
+	arena_keep(arena, &first, count_release);
+	used = arena_used(arena);
+	arena_count(arena, 1000);
+	assert_int_equal(arena_used(arena), used + 1000);
+	assert_int_equal(first, 0);
+	arena_reset(arena);
+	assert_int_equal(first, 1);
+	assert_int_equal(arena_used(arena), 0);
+	arena_reset(arena);
+	assert_int_equal(first, 1);
+	arena_keep(arena, &first, count_release);
+	arena_keep(arena, &second, count_release);
+	arena_free(arena);
+	assert_int_equal(first, 2);
+	assert_int_equal(second, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +242,7 @@ int main(void)
 		cmocka_unit_test(arena_uses_its_blocks_again_after_a_reset),
 		cmocka_unit_test(arena_shrinks_only_the_newest_piece),
 		cmocka_unit_test(arena_makes_strings),
+		cmocka_unit_test(arena_holds_what_its_pieces_lie_in),
 	};
 
 	return cmocka_run_group_tests_name("base_text", tests, NULL, NULL);

@@ -162,6 +162,26 @@ static void test_a_call_without_answer_is_made_again_beside_it(void **state)
 	text_free(request);
 }
 
+/* Or the keeper, who sleeps until then, would not sleep again. */
+static void test_what_was_due_first_and_is_confirmed_is_due_no_more(void **state)
+{
+	struct held held;
+	struct taken taken = { .ids = text_new(1000) };
+	uint32_t channel;
+
+	(void)state;
+	held_begin(&held, 1);
+	add(&held, 0, 1, 0);
+	add(&held, 0, 2, 1000);
+	held_confirm(&held, 2, 2000, take, &taken);
+	assert_false(held_due_channel(&held, 2500, &channel));
+	assert_int_equal(held.due_ms, 3500);
+	held_confirm(&held, 3, 3000, take, &taken);
+	assert_false(held_due_channel(&held, 3500, &channel));
+	assert_int_equal(held.due_ms, INT64_MAX);
+	text_free(taken.ids);
+}
+
 static void test_requests_take_what_the_server_takes(void **state)
 {
 	struct held held;
@@ -228,6 +248,7 @@ int main(void)
 		cmocka_unit_test(test_long_ids_keep_their_length),
 		cmocka_unit_test(test_slow_calls_lose_no_lease),
 		cmocka_unit_test(test_a_call_without_answer_is_made_again_beside_it),
+		cmocka_unit_test(test_what_was_due_first_and_is_confirmed_is_due_no_more),
 		cmocka_unit_test(test_requests_take_what_the_server_takes),
 		cmocka_unit_test(test_an_hour_is_told_once_and_again_when_it_was_over),
 		cmocka_unit_test(test_a_lease_follows_work_and_the_slowest_call),
