@@ -27,84 +27,126 @@ JSON_ALWAYS_INLINE const char *digits_end(const char *at, const char *end)
 	return at;
 }
 
-/* With or without a fraction; NULL: looked at by others. */
-JSON_ALWAYS_INLINE const char *run_number(const char *at, const char *end, uint8_t *flags)
+/* What a value's token says beside its place: kind and flags, as they lie in struct json_token. */
+#define WORD_OF(kind, flags) ((uint32_t)(kind) | (uint32_t)(flags) << 8)
+
+/* In two registers: behind the value, NULL where it is looked at by others. */
+struct ran {
+	const char *behind;
+	uint32_t word;
+};
+
+#define NOT_RUN ((struct ran){ NULL, 0 })
+
+/* A number that has a fraction, more digits than a block or nothing that could be one; `digits` is behind its sign. */
+static __attribute__((noinline)) struct ran run_long_number(const char *digits, const char *end)
 {
-	const char *digits = at + (*at == '-');
-	json_mask mask = json_block_no_digit(digits);
-	const char *behind = json_likely(mask) ? digits + json_mask_first(mask) : digits_end(digits + JSON_BLOCK, end);
+	const char *behind = digits_end(digits, end), *fraction = behind + 1;
 
-	if (json_unlikely(behind == digits || behind == end || (*digits == '0' && behind - digits > 1)))
-		return NULL;
-	if (*behind == '.') {
-		const char *fraction = behind + 1;
-
-		behind = digits_end(fraction, end);
-		if (behind == fraction || behind == end)
-			return NULL;
-		*flags = JSON_IS_FRACTION;
-	}
-	return ends_number(*behind) ? behind : NULL;
+	if (behind == digits || behind == end || (*digits == '0' && behind - digits > 1))
+		return NOT_RUN;
+	if (*behind != '.')
+		return ends_number(*behind) ? (struct ran){ behind, WORD_OF(JSON_NUMBER, 0) } : NOT_RUN;
+	behind = digits_end(fraction, end);
+	if (behind == fraction || behind == end || !ends_number(*behind))
+		return NOT_RUN;
+	return (struct ran){ behind, WORD_OF(JSON_NUMBER, JSON_IS_FRACTION) };
 }
 
-/* From where a string is no longer simple. */
-static __attribute__((noinline)) const char *run_string_rest(const char *at, const char *end, uint8_t *flags)
+/* A block and a byte are there. Times in micro- and nanoseconds are longer than a block. */
+JSON_ALWAYS_INLINE struct ran run_number(const char *at, const char *end)
+{
+	const char *digits = at + (*at == '-'), *behind = digits;
+	json_mask mask = json_block_no_digit(digits);
+
+	if (json_unlikely(!mask) && end - digits > 2 * JSON_BLOCK) {
+		behind += JSON_BLOCK;
+		mask = json_block_no_digit(behind);
+	}
+	behind += mask ? json_mask_first(mask) : 0;
+	if (json_likely(*behind == ',' && *digits != '0' && behind != digits))
+		return (struct ran){ behind, WORD_OF(JSON_NUMBER, 0) };
+	return run_long_number(digits, end);
+}
+
+/* From where a string is no longer simple, or has no whole block left. */
+static __attribute__((noinline)) struct ran run_string_rest(const char *at, const char *end, uint32_t flags)
 {
 	struct json_end ended = json_string_end(at, end);
 
-	*flags |= (uint8_t)ended.flags;
-	return ended.fault == JSON_FINE ? ended.at : NULL;
+	return ended.fault == JSON_FINE ? (struct ran){ ended.at, WORD_OF(JSON_STRING, flags | ended.flags) } : NOT_RUN;
 }
 
-/* Text and escapes of one letter are read here; a block and a byte are there. */
-JSON_ALWAYS_INLINE const char *run_string(const char *at, const char *end, uint8_t *flags)
+/* Long texts, and escapes of one letter. */
+static __attribute__((noinline)) struct ran run_long_string(const char *at, const char *end)
 {
-	do {
+	uint32_t flags = 0;
+
+	while (end - at > JSON_BLOCK) {
 		json_mask mask = json_block_special(at);
 
-		if (json_likely(mask)) {
-			at += json_mask_first(mask);
-			if (json_likely(*at == '"'))
-				return at;
-			if (*at != '\\' || !json_is_letter_escape(at[1]))
-				return run_string_rest(at, end, flags);
-			*flags = JSON_HAS_ESCAPES;
-			at += 2;
-		} else {
+		if (!mask) {
 			at += JSON_BLOCK;
+			continue;
 		}
-	} while (end - at > JSON_BLOCK);
+		at += json_mask_first(mask);
+		if (json_likely(*at == '"'))
+			return (struct ran){ at, WORD_OF(JSON_STRING, flags) };
+		if (*at != '\\' || !json_is_letter_escape(at[1]))
+			break;
+		flags = JSON_HAS_ESCAPES;
+		at += 2;
+	}
 	return run_string_rest(at, end, flags);
 }
 
-JSON_ALWAYS_INLINE const char *run_word(const char *at, uint8_t *kind)
+/* A block and a byte are there. */
+JSON_ALWAYS_INLINE struct ran run_string(const char *at, const char *end)
 {
-	*kind = *at == 'n' ? JSON_NULL : *at == 't' ? JSON_TRUE : JSON_FALSE;
-	if (*at == 'n')
-		return memcmp(at, "null", 4) == 0 ? at + 4 : NULL;
-	if (*at == 't')
-		return memcmp(at, "true", 4) == 0 ? at + 4 : NULL;
-	return memcmp(at, "false", 5) == 0 ? at + 5 : NULL;
+	json_mask mask = json_block_special(at);
+
+	if (json_likely(mask)) {
+		const char *behind = at + json_mask_first(mask);
+
+		if (json_likely(*behind == '"'))
+			return (struct ran){ behind, WORD_OF(JSON_STRING, 0) };
+	}
+	return run_long_string(at, end);
 }
 
+JSON_ALWAYS_INLINE struct ran run_word(const char *at)
+{
+	if (memcmp(at, "null", 4) == 0)
+		return (struct ran){ at + 4, WORD_OF(JSON_NULL, 0) };
+	if (memcmp(at, "true", 4) == 0)
+		return (struct ran){ at + 4, WORD_OF(JSON_TRUE, 0) };
+	return memcmp(at, "false", 5) == 0 ? (struct ran){ at + 5, WORD_OF(JSON_FALSE, 0) } : NOT_RUN;
+}
+
+#if defined(__SSE2__)
+/* Bit i: byte i of the blocks differs. */
+JSON_ALWAYS_INLINE uint32_t block_differs(const char *a, const char *b)
+{
+	__m128i x = _mm_loadu_si128((const __m128i *)(const void *)a), y = _mm_loadu_si128((const __m128i *)(const void *)b);
+
+	return 0xffffu ^ (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(x, y));
+}
+#endif
+
 /* Does the step's text come next? Behind it there are RUN_BYTES more, so blocks may be read whole. */
-JSON_ALWAYS_INLINE bool run_matches(const struct step *step, const char *at)
+JSON_ALWAYS_INLINE bool run_matches(const struct step *step, const char *at, unsigned len)
 {
 #if defined(__SSE2__)
-	size_t done = 0;
+	uint32_t differs = block_differs(at, step->text);
 
-	do {
-		__m128i text = _mm_loadu_si128((const __m128i *)(const void *)(step->text + done));
-		__m128i block = _mm_loadu_si128((const __m128i *)(const void *)(at + done));
-		uint64_t differs = 0xffffu ^ (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(text, block));
-
-		if (differs & ((UINT64_C(1) << (step->len - done)) - 1))
-			return false;
-		done += JSON_BLOCK;
-	} while (done < step->len);
-	return true;
+	if (json_unlikely(len > JSON_BLOCK)) {
+		differs |= block_differs(at + JSON_BLOCK, step->text + JSON_BLOCK) << JSON_BLOCK;
+		if (len > 2 * JSON_BLOCK)
+			return bytes_equal(at, step->text, len);
+	}
+	return !(differs << (-len & 31));
 #else
-	return bytes_equal(at, step->text, step->len);
+	return bytes_equal(at, step->text, len);
 #endif
 }
 
@@ -119,47 +161,126 @@ static uint32_t run_most(const struct json_reader *r, const struct json_doc *doc
 struct run {
 	const char *at;
 	struct json_token *t; /* the next token */
-	uint32_t index;       /* its number */
-	uint32_t open, depth;
+	uint32_t *place;      /* the next of doc->places */
+	uint32_t index;       /* of the next token */
 	bool is_inside;       /* an object was opened, and no member of it was read */
 };
 
+/* What it needs only at brackets. */
+struct nest {
+	struct json_token *tokens;
+	const char *begin;
+	uint32_t open, depth;
+};
+
 /* An object is opened as soon as its bracket is met; where its first member is not read here, it was too early. */
-JSON_ALWAYS_INLINE void run_open(struct run *run, const char *begin)
+static __attribute__((noinline)) void nest_open(struct nest *nest, const char *at, uint32_t index)
 {
-	uint32_t start = (uint32_t)(run->at - begin);
+	uint32_t start = (uint32_t)(at - nest->begin);
 
-	*run->t++ = (struct json_token){ .start = start, .end = start + 1, .next = run->open, .kind = JSON_OBJECT };
-	run->open = run->index++;
-	run->depth++;
-	run->is_inside = true;
+	nest->tokens[index] = (struct json_token){ .start = start, .end = start + 1, .next = nest->open, .kind = JSON_OBJECT };
+	nest->open = index;
+	nest->depth++;
 }
 
-JSON_ALWAYS_INLINE void run_unopen(struct run *run)
+static void nest_unopen(struct nest *nest)
 {
-	run->t--;
-	run->open = run->t->next;
-	run->index--;
-	run->depth--;
+	nest->open = nest->tokens[nest->open].next;
+	nest->depth--;
 }
 
-JSON_ALWAYS_INLINE void run_close(struct run *run, struct json_token *tokens, const char *begin, unsigned closes)
+/* So many brackets from `at` on, in front of token `index`. */
+static __attribute__((noinline)) void nest_close(struct nest *nest, const char *at, uint32_t index, unsigned closes)
 {
-	const char *at = run->at;
-
-	run->depth -= closes;
+	nest->depth -= closes;
 	for (; closes; closes--) {
-		struct json_token *t = &tokens[run->open];
+		struct json_token *t = &nest->tokens[nest->open];
 
-		run->open = t->next;
-		t->next = run->index;
-		t->end = (uint32_t)(++at - begin);
+		nest->open = t->next;
+		t->next = index;
+		t->end = (uint32_t)(++at - nest->begin);
 	}
 }
 
-JSON_ALWAYS_INLINE bool run_may_open(const struct run *run, const struct step *step, const char *at)
+static bool nest_may_open(const struct nest *nest, const struct step *step, const char *at)
 {
-	return *at == '{' && run->depth - step->closes < TRAIL_DEPTH && !step->is_known && at[1] != '}';
+	return nest->depth - step->closes < TRAIL_DEPTH && !step->is_known && at[1] != '}';
+}
+
+JSON_ALWAYS_INLINE void put_token(struct json_token *t, uint32_t start, uint32_t end, uint32_t next, uint32_t word)
+{
+	t->start = start;
+	t->end = end;
+	t->next = next;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	memcpy(&t->kind, &word, sizeof(word));
+#else
+	t->kind = (uint8_t)word;
+	t->flags = (uint8_t)(word >> 8);
+	t->unused = 0;
+#endif
+}
+
+/* The step's brackets and name; the token that comes now is its value. */
+JSON_ALWAYS_INLINE void run_name(struct run *run, struct nest *nest, const struct step *step)
+{
+	uint32_t name = (uint32_t)(run->at - nest->begin) + step->name_at;
+
+	if (json_unlikely(step->closes))
+		nest_close(nest, run->at, run->index, step->closes);
+	put_token(run->t, name, name + step->name_len, run->index + 1, WORD_OF(JSON_STRING, 0));
+	*run->place++ = run->index + 1;
+}
+
+/* A member whose value has no inside. `quote`: 1 where one stands around it. False: it is for others. */
+JSON_ALWAYS_INLINE bool run_member(struct run *run, struct nest *nest, const struct step *step, const char *start,
+                                   struct ran ran, unsigned quote)
+{
+	if (json_unlikely(!ran.behind))
+		return false;
+	run_name(run, nest, step);
+	run->index += 2;
+	put_token(run->t + 1, (uint32_t)(start - nest->begin), (uint32_t)(ran.behind - nest->begin), run->index, ran.word);
+	run->t += 2;
+	run->at = ran.behind + quote;
+	run->is_inside = false;
+	return true;
+}
+
+static bool run_object(struct run *run, struct nest *nest, const struct step *step, const char *start)
+{
+	if (!nest_may_open(nest, step, start))
+		return false;
+	run_name(run, nest, step);
+	nest_open(nest, start, run->index + 1);
+	run->index += 2;
+	run->t += 2;
+	run->at = start;
+	run->is_inside = true;
+	return true;
+}
+
+/* The copy gives the compiler back its registers. */
+JSON_ALWAYS_INLINE bool run_nested(struct run *run, struct nest *nest, const struct step *step, const char *start)
+{
+	struct run copy = *run;
+
+	if (!run_object(&copy, nest, step, start))
+		return false;
+	*run = copy;
+	return true;
+}
+
+JSON_ALWAYS_INLINE bool run_value(struct run *run, struct nest *nest, const struct step *step, const char *start,
+                                  const char *end)
+{
+	if (*start == '"')
+		return run_member(run, nest, step, start + 1, run_string(start + 1, end), 1);
+	if (json_is_digit(*start) || *start == '-')
+		return run_member(run, nest, step, start, run_number(start, end), 0);
+	if (*start == '{')
+		return run_nested(run, nest, step, start);
+	return run_member(run, nest, step, start, run_word(start), 0);
 }
 
 /* One long function, or its state would go through memory. */
@@ -171,66 +292,40 @@ uint32_t json_trail_run(struct json_reader *reader, const struct step *steps, ui
 	if (!most) /* so there may be no tokens at all */
 		return node;
 
-	const char *const begin = reader->begin, *const end = reader->end;
-	uint32_t *place = doc->places + doc->place_count, *const place_end = place + most;
+	const char *const end = reader->end;
 	const struct step *step = &steps[node];
+	struct nest nest = { reader->tokens, reader->begin, reader->open, reader->depth };
 	struct run run = {
-		reader->at, reader->tokens + reader->count, reader->count, reader->open, reader->depth, false,
+		reader->at, reader->tokens + reader->count, doc->places + doc->place_count, reader->count, false,
 	};
+	uint32_t *const place_end = run.place + most;
 
-	if (*is_inside)
-		run_open(&run, begin);
-	while (place < place_end) {
-		const struct step *next = &steps[step->child];
-		const char *start = run.at + next->len, *behind;
-		uint32_t name = (uint32_t)(run.at - begin) + next->name_at;
-		uint8_t flags = 0, quote = 0;
-
-		if (end - run.at < next->len + RUN_BYTES || next->opens != run.is_inside || !next->len || !run_matches(next, run.at))
-			break;
-		run.t[1].unused = 0;
-		if (*start == '"') {
-			behind = run_string(++start, end, &flags);
-			run.t[1].kind = JSON_STRING;
-			run.t[1].flags = flags;
-			quote = 1;
-		} else if (json_is_digit(*start) || *start == '-') {
-			behind = run_number(start, end, &flags);
-			run.t[1].kind = JSON_NUMBER;
-			run.t[1].flags = flags;
-		} else if (*start == '{') {
-			behind = run_may_open(&run, next, start) ? start : NULL;
-		} else {
-			behind = run_word(start, &run.t[1].kind);
-			run.t[1].flags = 0;
-		}
-		if (!behind)
-			break;
-		if (json_unlikely(next->closes))
-			run_close(&run, reader->tokens, begin, next->closes);
-		run.t[0] = (struct json_token){ name, name + next->name_len, ++run.index, JSON_STRING, 0, 0 };
-		*place++ = run.index;
-		run.t[1].start = (uint32_t)(start - begin);
-		run.t[1].end = (uint32_t)(behind - begin);
-		step = next;
-		run.is_inside = false;
-		if (json_unlikely(behind == start && !quote)) {
-			run.t++;
-			run.at = start;
-			run_open(&run, begin);
-			continue;
-		}
-		run.t[1].next = ++run.index;
-		run.t += 2;
-		run.at = behind + quote;
+	if (*is_inside) {
+		nest_open(&nest, run.at, run.index);
+		run.index++;
+		run.t++;
+		run.is_inside = true;
 	}
-	if (run.is_inside)
-		run_unopen(&run);
+	while (run.place < place_end) {
+		const struct step *next = &steps[step->child];
+		unsigned len = next->len;
+		const char *start = run.at + len;
+
+		/* The start has no text, and is nobody's child. */
+		if (end - start < RUN_BYTES || next->opens != run.is_inside || !len || !run_matches(next, run.at, len) ||
+		    !run_value(&run, &nest, next, start, end))
+			break;
+		step = next;
+	}
+	if (run.is_inside) {
+		nest_unopen(&nest);
+		run.index--;
+	}
 	reader->at = run.at;
 	reader->count = run.index;
-	reader->open = run.open;
-	reader->depth = run.depth;
-	doc->place_count = (uint32_t)(place - doc->places);
+	reader->open = nest.open;
+	reader->depth = nest.depth;
+	doc->place_count = (uint32_t)(run.place - doc->places);
 	*is_inside = run.is_inside;
 	return (uint32_t)(step - steps);
 }
