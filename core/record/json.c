@@ -61,17 +61,21 @@ static void doc_lend(struct json_doc *doc, struct span text)
 	doc->room = 0;
 }
 
+static enum json_followed follow(struct json_doc *doc, struct json_reader *r, const struct json_known *known, void **out_id)
+{
+	if (!doc->places)
+		doc->places = memory_alloc(JSON_PLACES_MAX * sizeof(*doc->places));
+	return json_trail_follow(r, doc, known, out_id);
+}
+
 /* By the trail as far as it goes. */
 static void read_text(struct json_doc *doc, struct json_reader *r, const struct json_known *known, void **out_id)
 {
 	struct json_trail *trail = known ? known->trail : NULL;
 	enum json_followed followed = JSON_LEFT_AT_VALUE;
 
-	if (trail) {
-		if (!doc->places)
-			doc->places = memory_alloc(JSON_PLACES_MAX * sizeof(*doc->places));
-		followed = json_trail_follow(r, doc, known, out_id);
-	}
+	if (trail)
+		followed = follow(doc, r, known, out_id);
 	if (followed != JSON_FOLLOWED)
 		json_walk(r, known, out_id, followed == JSON_LEFT_BEHIND);
 	doc->tokens = r->tokens;
@@ -103,6 +107,30 @@ enum json_fault json_parse_known(struct json_doc *doc, struct span text, const s
 		r.fault = r.at < r.end ? JSON_TRAILING : JSON_FINE;
 	}
 	return r.fault == JSON_FINE ? JSON_FINE : refuse(doc, json_broken(r.at, r.fault), out_at);
+}
+
+/* How long the text is tells nothing of the value. */
+size_t json_parse_front(struct json_doc *doc, struct span text, const struct json_known *known, void **out_id)
+{
+	struct json_reader r = { .open = JSON_NO_TOKEN, .begin = text.at, .at = text.at, .end = text.at + text.len, .is_front = true };
+	bool is_read;
+
+	*out_id = NULL;
+	doc_lend(doc, span_make(text.at, 0));
+	if (text.len == 0 || text.len > JSON_TEXT_MAX)
+		return 0;
+	r.tokens = doc->tokens;
+	r.room = doc->room;
+	is_read = follow(doc, &r, known, out_id) == JSON_FOLLOWED && r.fault == JSON_FINE;
+	doc->tokens = r.tokens;
+	doc->room = r.room;
+	if (!is_read) {
+		doc->trail = 0;
+		return 0;
+	}
+	doc->count = r.count;
+	doc->text.len = (size_t)(r.at - r.begin);
+	return doc->text.len;
 }
 
 enum json_fault json_parse(struct json_doc *doc, struct span text, size_t *out_at)

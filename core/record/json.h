@@ -96,6 +96,10 @@ void json_trail_free(struct json_trail *trail);
 enum json_fault json_parse_known(struct json_doc *doc, struct span text, const struct json_known *known,
                                  void **out_id, size_t *out_at);
 
+/* The same for the value at the front of `text`, whose end nobody has looked for, in a text of lines: its length. 0: it does
+ * not follow the trail to its end, or not on its line; nothing is known of it then, nor of the doc's tokens. */
+size_t json_parse_front(struct json_doc *doc, struct span text, const struct json_known *known, void **out_id);
+
 /* Index of the value of the first member called `name` (plain ASCII), or 0 if there is none
  * (0 is the root, never a member). `object` must be of kind JSON_OBJECT. */
 uint32_t json_member(const struct json_doc *doc, uint32_t object, struct span name);

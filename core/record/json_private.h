@@ -224,6 +224,7 @@ struct json_reader {
 	uint32_t open;      /* innermost open container, or JSON_NO_TOKEN */
 	uint32_t depth;
 	enum json_fault fault;
+	bool is_front;      /* something follows the value, and a line break ends it: see json_parse_front */
 };
 
 #define JSON_NO_TOKEN UINT32_MAX

@@ -60,13 +60,18 @@ static bool follow_string(struct json_reader *r)
 	return true;
 }
 
-/* One value that is not looked into. */
+/* One value that is not looked into. Where its line ends the walk must be told, for a line break is white space to it. */
 static bool follow_nested(struct json_reader *r)
 {
 	uint32_t open = r->open;
+	const char *end = r->end, *line_end = r->is_front ? memchr(r->at, '\n', (size_t)(end - r->at)) : NULL;
 
+	if (r->is_front && !line_end)
+		return stop(r, json_broken(end, JSON_CUT));
 	r->open = JSON_NO_TOKEN;
+	r->end = line_end ? line_end : end;
 	json_walk(r, NULL, NULL, false);
+	r->end = end;
 	r->open = open;
 	return r->fault == JSON_FINE;
 }
@@ -74,7 +79,9 @@ static bool follow_nested(struct json_reader *r)
 /* Is everything closed here, and the text at its end? */
 static bool follow_end(struct json_reader *r)
 {
-	if ((size_t)(r->end - r->at) != r->depth)
+	size_t left = (size_t)(r->end - r->at);
+
+	if (left < r->depth || (left > r->depth && !r->is_front))
 		return false;
 	for (uint32_t i = 0; i < r->depth; i++) {
 		if (r->at[i] != '}')

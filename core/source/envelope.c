@@ -20,6 +20,10 @@ struct envelope_reader {
 	struct block_list blocks;
 	struct json_trail *trail;
 	struct mold mold;
+	struct envelope front; /* of the line that envelope_front has read */
+	const char *front_at;  /* that line, or NULL */
+	unsigned front_misses; /* one after another */
+	unsigned front_rests;  /* lines until the next is tried */
 };
 
 struct envelope_reader *envelope_reader_new(void)
@@ -120,9 +124,77 @@ static enum scanned scan_line(struct envelope_reader *reader, struct span line, 
 		return SCANNED_DATA;
 	memory_clear(out, sizeof(*out));
 	scanned = envelope_scan(line, out);
-	if (scanned == SCANNED_DATA)
+	if (scanned == SCANNED_DATA) {
 		mold_learn(&reader->mold, line, out);
+		memory_clear(&reader->front, sizeof(reader->front)); /* it has the members of the mold */
+	}
 	return scanned;
+}
+
+/*
+ * Lines whose end is found by reading them
+ */
+
+#define FRONT_RESTS_MOST 64
+
+/* Behind the body: a bracket, and the line's end. */
+static size_t front_length(struct span text, const char *at)
+{
+	const char *end = text.at + text.len;
+
+	if (end - at < 3 || *at++ != '}')
+		return 0;
+	at += *at == '\r';
+	return *at == '\n' ? (size_t)(at - text.at) : 0;
+}
+
+/* A block that is new is not read here: it would not be learned. */
+static const char *front_body_end(struct envelope_reader *reader, struct span rest)
+{
+	bool has_block = begins_with_block(rest);
+	const struct json_known known = { has_block ? block_list_recognise : NULL, &reader->blocks, reader->trail };
+	void *id;
+	size_t len = json_parse_front(&reader->body, rest, &known, &id);
+
+	if (!len || (has_block && !id))
+		return NULL;
+	if (id)
+		reader->body.block = ((const struct block *)id)->number;
+	reader->front.values[ENVELOPE_DATA] = (struct envelope_value){ .text = span_make(rest.at, len) };
+	return rest.at + len;
+}
+
+static size_t front_read(struct envelope_reader *reader, struct span text)
+{
+	struct span rest;
+	const char *end;
+
+	if (!mold_read_head(&reader->mold, text, &reader->front, &rest))
+		return 0;
+	end = front_body_end(reader, rest);
+	return end ? front_length(text, end) : 0;
+}
+
+/* Where lines are not alike, trying costs half of reading: less and less is tried. */
+size_t envelope_front(struct envelope_reader *reader, struct span text, uint64_t most)
+{
+	size_t len;
+
+	reader->front_at = NULL;
+	if (reader->front_rests) {
+		reader->front_rests--;
+		return 0;
+	}
+	len = front_read(reader, text);
+	if (len && len <= most) {
+		reader->front_at = text.at;
+		reader->front.has_tokens = true;
+		reader->front_misses = 0;
+		return len;
+	}
+	reader->front_misses += reader->front_misses < FRONT_RESTS_MOST;
+	reader->front_rests = reader->front_misses - 1;
+	return 0;
 }
 
 /* `out` is zero. */
@@ -312,20 +384,33 @@ static bool read_body(struct envelope_reader *reader, struct arena *arena, const
 	return true;
 }
 
+/* Most lines were read when their end was found. */
+static const struct envelope *find_envelope(struct envelope_reader *reader, struct span line, struct arena *arena,
+                                            struct envelope *other)
+{
+	bool is_front = reader->front_at == line.at;
+
+	reader->front_at = NULL;
+	if (is_front)
+		return &reader->front;
+	memory_clear(other, sizeof(*other));
+	return find_members(reader, line, arena, other) ? other : NULL;
+}
+
 /* A message that is refused here keeps the whole line: nothing of it is lost. */
 void envelope_read(struct envelope_reader *reader, struct batch *batch, struct message *message, struct span line)
 {
-	struct envelope envelope;
+	const struct envelope *envelope;
+	struct envelope other;
 	struct message found;
 	bool fits, is_bad = false;
 
-	memory_clear(&envelope, sizeof(envelope));
 	memory_clear(&found, sizeof(found));
 	message->body = line;
-	if (!find_members(reader, line, batch->arena, &envelope) ||
-	    !read_head(reader, batch->arena, &envelope, &found, &fits))
+	envelope = find_envelope(reader, line, batch->arena, &other);
+	if (!envelope || !read_head(reader, batch->arena, envelope, &found, &fits))
 		return;
-	if (!read_body(reader, batch->arena, &envelope, &found, &is_bad) && !is_bad)
+	if (!read_body(reader, batch->arena, envelope, &found, &is_bad) && !is_bad)
 		return;
 	if (fits)
 		take_head(message, &found);

@@ -139,7 +139,7 @@ static inline bool piece_value(struct mold *mold, const struct mold_piece *piece
 	return *at;
 }
 
-bool mold_read(struct mold *mold, struct span line, struct envelope *out)
+bool mold_read_head(struct mold *mold, struct span line, struct envelope *out, struct span *out_rest)
 {
 	const char *at = line.at, *end = line.at + line.len, *text = mold->text;
 
@@ -150,10 +150,19 @@ bool mold_read(struct mold *mold, struct span line, struct envelope *out)
 			return false;
 		at += piece->len;
 		text += piece->len;
+		*out_rest = span_make(at, (size_t)(end - at));
 		if (piece->member == ENVELOPE_DATA)
-			return envelope_scan_data(span_make(at, (size_t)(end - at)), &out->values[ENVELOPE_DATA]) == SCANNED_DATA;
+			return true;
 		if (!piece_value(mold, piece, &at, end, &out->values[piece->member]))
 			return false;
 	}
 	return false;
+}
+
+bool mold_read(struct mold *mold, struct span line, struct envelope *out)
+{
+	struct span rest;
+
+	return mold_read_head(mold, line, out, &rest) &&
+	       envelope_scan_data(rest, &out->values[ENVELOPE_DATA]) == SCANNED_DATA;
 }

@@ -37,6 +37,11 @@ void envelope_reader_free(struct envelope_reader *reader);
  * May refuse it (bad_base64, attributes_too_large). */
 void envelope_read(struct envelope_reader *reader, struct batch *batch, struct message *message, struct span line);
 
+/* Length of the line that `text` begins with, without its newline, if it is as those before it and not longer than `most`:
+ * then its end shows when it is read, and envelope_read, which is to come next with this line, has little left to do. 0: the
+ * newline must be looked for. */
+size_t envelope_front(struct envelope_reader *reader, struct span text, uint64_t most);
+
 /* Exactly one JSON value? For a last line without newline. */
 bool envelope_is_whole(struct envelope_reader *reader, struct span line);
 
@@ -81,6 +86,9 @@ struct mold {
 
 /* True: `out` is what envelope_scan would find, and SCANNED_DATA what it would say. False: `out` means nothing. */
 bool mold_read(struct mold *mold, struct span line, struct envelope *out);
+/* The same up to the body, which *out_rest begins with. `line` may go on with other lines: none of what is read has a line
+ * break. */
+bool mold_read_head(struct mold *mold, struct span line, struct envelope *out, struct span *out_rest);
 /* After SCANNED_DATA. */
 void mold_learn(struct mold *mold, struct span line, const struct envelope *envelope);
 

@@ -96,11 +96,21 @@ static enum pulled pull_unfinished(struct feed *feed, struct batch *into)
  * Pull
  */
 
+/* Lines stay where they are only in the batch's arena. */
+static bool front_line(struct feed *feed, struct batch *into, struct span *out_line)
+{
+	struct span rest = span_make(feed->window.at, feed->window.len);
+	size_t len = feed->window.arena == into->arena ? envelope_front(feed->envelope, rest, feed->max_record_bytes) : 0;
+
+	*out_line = span_make(rest.at, len);
+	return len;
+}
+
 static enum pulled pull_line(struct feed *feed, struct batch *into, int64_t until_ms, struct error *err)
 {
 	for (;;) {
 		struct span line;
-		bool has_line = !feed->big && window_line(&feed->window, into->arena, &line);
+		bool has_line = !feed->big && (front_line(feed, into, &line) || window_line(&feed->window, into->arena, &line));
 
 		if (!has_line)
 			line = span_make(feed->window.at, feed->window.len);

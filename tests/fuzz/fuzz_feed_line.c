@@ -187,6 +187,24 @@ static void compare(const struct reference *r, const struct message *m, struct a
 	compare_attributes(r, m, arena);
 }
 
+/* The line again, with another behind it and nobody having looked for its end. */
+static void check_front(struct envelope_reader *reader, const struct reference *reference, struct span line, struct batch *batch)
+{
+	char *text = arena_bytes(batch->arena, 2 * line.len + 1);
+	struct message *message = batch_add_message(batch);
+	size_t len;
+
+	memcpy(text, line.at, line.len);
+	text[line.len] = '\n';
+	memcpy(text + line.len + 1, line.at, line.len);
+	len = envelope_front(reader, span_make(text, 2 * line.len + 1), LINE_MAX_BYTES);
+	if (!len)
+		return;
+	check(len == line.len, "where the line ends");
+	envelope_read(reader, batch, message, span_make(text, len));
+	compare(reference, message, batch->arena);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -207,6 +225,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		envelope_read(reader, batch, message, line);
 		compare(&reference, message, batch->arena);
+		check_front(reader, &reference, line, batch);
 	}
 	json_doc_free(&reference.doc);
 	batch_free(batch);

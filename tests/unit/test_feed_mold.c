@@ -59,6 +59,29 @@ static struct trial read_line(struct envelope_reader *reader, struct batch *batc
 	return trial;
 }
 
+/* The line in front of another, if its end shows when it is read: then it is the newline. */
+static bool check_front(struct envelope_reader *reader, struct batch *batch, struct span line, const struct message *wanted)
+{
+	size_t room = 2 * line.len + 1, len;
+	char *text = malloc(room);
+	struct message *got = batch_add_message(batch);
+
+	assert_non_null(text);
+	memcpy(text, line.at, line.len);
+	text[line.len] = '\n';
+	memcpy(text + line.len + 1, line.at, line.len);
+	len = envelope_front(reader, span_make(text, room), room);
+	if (len) {
+		assert_int_equal(len, line.len);
+		assert_ptr_equal(memchr(text, '\n', room), text + len);
+		envelope_read(reader, batch, got, feed_without_cr(span_make(text, len)));
+		assert_same(got, wanted, line.at);
+		assert_int_equal(envelope_front(reader, span_make(text, room), len - 1), 0);
+	}
+	free(text);
+	return len;
+}
+
 /* `line` behind `before`, and by itself. */
 static void check(struct envelope_reader *reader, struct span before, struct span line)
 {
@@ -68,6 +91,7 @@ static void check(struct envelope_reader *reader, struct span before, struct spa
 	struct trial wanted = read_line(fresh, batch, line);
 
 	assert_same(got.message, wanted.message, line.at);
+	check_front(reader, batch, line, wanted.message);
 	free(first.copy);
 	free(got.copy);
 	free(wanted.copy);
@@ -118,11 +142,83 @@ static void a_line_that_no_longer_fits_is_read_as_by_itself(void **state)
 	envelope_reader_free(reader);
 }
 
+static void the_end_of_a_line_like_the_one_before_is_found_by_reading_it(void **state)
+{
+	static const char *const fronts[] = {
+		"{\"id\":\"1\",\"key\":\"{\\\"id\\\":1}\",\"attrs\":{},\"publish\":\"p\",\"data\":{\"a\":\"x\",\"b\":1,\"c\":null}}",
+		"{\"id\":\"2\",\"data\":{\"a\":[1,{\"b\":[]}],\"c\":{\"d\":{\"e\":{\"f\":1}}}}}\r",
+		"{\"id\":\"3\",\"data\":{\"schema\":{\"type\":\"struct\"},\"payload\":{\"a\":1}}}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(fronts); i++) {
+		struct envelope_reader *reader = envelope_reader_new();
+		struct batch *batch = batch_new();
+		struct trial trial = read_line(reader, batch, feed_without_cr(span_of(fronts[i])));
+
+		assert_true(check_front(reader, batch, span_of(fronts[i]), trial.message));
+		free(trial.copy);
+		batch_free(batch);
+		envelope_reader_free(reader);
+	}
+}
+
+/* White space of JSON is the end of a line here; a block that is new must be learned with its line. */
+static void what_goes_on_behind_its_line_has_no_front(void **state)
+{
+	static const char *const pairs[][2] = {
+		{ "{\"data\":{\"a\":[1,2]}}", "{\"data\":{\"a\":[1,\n2]}}" },
+		{ "{\"data\":{\"a\":1,\"b\":2}}", "{\"data\":{\"a\":1,\n\"b\":2}}" },
+		{ "{\"data\":{\"a\":1}}", "{\"data\":{\"a\":1\n}}" },
+		{ "{\"data\":{\"a\":1}}", "{\"data\":{\"a\":1}\n}" },
+		{ "{\"data\":{\"a\":1}}", "{\"data\":{\"a\":1}} \n" },
+		{ "{\"data\":{\"a\":1}}", "{\"data\":{\"a\":1}}" },
+		{ "{\"data\":{\"a\":1}}", "{\"data\":{\"a\":1}}\r" },
+		{ "{\"data\":{\"a\":\"x\"}}", "{\"data\":{\"a\":\"x\n\"}}" },
+		{ "{\"data\":{\"schema\":{\"a\":1},\"payload\":1}}", "{\"data\":{\"schema\":{\"a\":2},\"payload\":1}}\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(pairs); i++) {
+		struct envelope_reader *reader = envelope_reader_new();
+		struct batch *batch = batch_new();
+		struct trial trial = read_line(reader, batch, span_of(pairs[i][0]));
+		struct span text = span_of(pairs[i][1]);
+
+		assert_int_equal(envelope_front(reader, text, text.len), 0);
+		free(trial.copy);
+		batch_free(batch);
+		envelope_reader_free(reader);
+	}
+}
+
+/* What was read of a line is that line's, and nobody else's. */
+static void a_front_is_of_one_line(void **state)
+{
+	static const char text[] = "{\"id\":\"1\",\"data\":{\"a\":1}}\n{\"id\":\"2\",\"data\":{\"a\":2}}\n";
+	struct envelope_reader *reader = envelope_reader_new();
+	struct batch *batch = batch_new();
+	size_t len = strlen(text) / 2 - 1;
+	struct message *message;
+
+	(void)state;
+	envelope_read(reader, batch, batch_add_message(batch), span_make(text, len));
+	assert_int_equal(envelope_front(reader, span_of(text), len), len);
+	message = batch_add_message(batch);
+	envelope_read(reader, batch, message, span_make(text + len + 1, len));
+	assert_same_span(message->id, SPAN("2"), "id", text);
+	batch_free(batch);
+	envelope_reader_free(reader);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_mean_the_same_behind_any_other),
 		cmocka_unit_test(a_line_that_no_longer_fits_is_read_as_by_itself),
+		cmocka_unit_test(the_end_of_a_line_like_the_one_before_is_found_by_reading_it),
+		cmocka_unit_test(what_goes_on_behind_its_line_has_no_front),
+		cmocka_unit_test(a_front_is_of_one_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
