@@ -189,6 +189,15 @@ struct column_more {
 	struct span first_default;      /* of the table's first row, as JSON, until an older row lacks the column */
 };
 
+/* What message keys of a table begin with, up to their first name behind a schema block, and key_names of so far. */
+#define KEY_HEAD_BYTES 1024
+
+struct key_head {
+	char text[KEY_HEAD_BYTES];
+	size_t len;
+	uint64_t hash;
+};
+
 struct table {
 	struct table_schema schema;     /* points into the members below */
 	uint32_t number;
@@ -208,6 +217,7 @@ struct table {
 	bool is_key_new;                /* chosen by this event; its first row tells the types */
 	bool is_key_told;               /* that the source has given it a key, or taken it away, too late */
 	bool is_key_told_by_messages;   /* and neither by primaryKey nor by sourceSchema; known once it is compared */
+	struct key_head *key_head;      /* NULL: none was met */
 	uint64_t key_names;             /* hash of the names in a message key that is the table's */
 	bool is_met;                    /* an event of it has come in this run */
 	struct span listed;             /* columns as the last ALTER of this run listed them, a line each */

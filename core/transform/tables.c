@@ -87,6 +87,7 @@ void table_free(struct table *table)
 	free(table->more);
 	free(table->keys);
 	free(table->former_keys);
+	free(table->key_head);
 	free(table);
 }
 
