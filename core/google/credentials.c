@@ -33,6 +33,19 @@ static bool explain_chain(const struct credentials *credentials, struct error *e
 	return chain_fail(&credentials->setup, why, err);
 }
 
+/* The metadata server's tokens are somebody's, too. */
+static void name_account(const struct credentials *credentials, struct fetcher *fetcher, struct fetched *out)
+{
+	char account[ACCOUNT_BYTES], name[32];
+
+	if (strchr(credentials->source, '@')) {
+		memcpy(out->source, credentials->source, sizeof(out->source));
+	} else if (metadata_account(fetcher, account)) {
+		snprintf(name, sizeof(name), "%.30s", out->source);
+		snprintf(out->source, sizeof(out->source), "service account %.199s, %.30s", account, name);
+	}
+}
+
 static bool fetch(struct credentials *credentials, struct fetched *out, struct error *err)
 {
 	struct fetcher fetcher = { .exchange = credentials->setup.exchange, .context = credentials->setup.context,
@@ -48,6 +61,8 @@ static bool fetch(struct credentials *credentials, struct fetched *out, struct e
 	is_fetched = credential_fetch(&fetcher, credential, credentials->setup.scope, &out->token, err);
 	if (!is_fetched && credential->id == CREDENTIAL_METADATA && err->kind == ERROR_UNREACHABLE && !credentials->fetches)
 		explain_chain(credentials, err);
+	if (is_fetched && credential->id == CREDENTIAL_METADATA)
+		name_account(credentials, &fetcher, out);
 	out->clock_behind_s = fetcher.clock_behind_s;
 	credential_free(credential);
 	return is_fetched;

@@ -128,6 +128,42 @@ static bool fetch_metadata(struct fetcher *fetcher, const struct credential *cre
 	return is_fine;
 }
 
+/* It goes into commands that people paste. */
+static bool is_account(struct span name)
+{
+	for (size_t i = 0; i < name.len; i++) {
+		char c = name.at[i];
+
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("@.-_", c)))
+			return false;
+	}
+	return name.len > 2 && name.len < ACCOUNT_BYTES && memchr(name.at, '@', name.len);
+}
+
+bool metadata_account(struct fetcher *fetcher, char out[ACCOUNT_BYTES])
+{
+	static const struct token_header flavor = { "Metadata-Flavor", "Google" };
+	OWNED(text) url = text_new(4096);
+	struct token_request request = { .headers = &flavor, .header_count = 1, .is_direct = true, .wait_ms = METADATA_WAIT_MS };
+	struct token_answer answer = { 0 };
+	struct error ignored = { 0 };
+	bool is_fine;
+
+	text_add_format(url, "http://%s/computeMetadata/v1/instance/service-accounts/default/email", metadata_host(fetcher));
+	request.url = url->at;
+	if (!fetcher->exchange(fetcher->context, &request, &answer, &ignored))
+		return false;
+	struct span name = { (const char *)secret_bytes(answer.body), secret_length(answer.body) };
+
+	while (name.len && strchr("\r\n ", name.at[name.len - 1]))
+		name.len--;
+	is_fine = answer.http_status == 200 && answer.is_metadata_server && is_account(name);
+	if (is_fine)
+		snprintf(out, ACCOUNT_BYTES, "%.*s", SPAN_ARG(name));
+	secret_free(answer.body);
+	return is_fine;
+}
+
 typedef bool (*fetch_kind)(struct fetcher *fetcher, const struct credential *credential, const char *scope,
                            struct token *out, struct error *err);
 

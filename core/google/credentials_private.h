@@ -89,6 +89,9 @@ struct token {
 	int64_t life_ms;
 };
 
+/* Whose tokens the metadata server gives; asked once, false: it does not say. */
+#define ACCOUNT_BYTES 200
+bool metadata_account(struct fetcher *fetcher, char out[ACCOUNT_BYTES]);
 /* credentials_kinds.c: a token of that credential for the scope. */
 bool credential_fetch(struct fetcher *fetcher, const struct credential *credential, const char *scope, struct token *out,
                       struct error *err);

@@ -134,6 +134,7 @@ static struct bigquery_table *table_room(struct bigquery *sink, uint32_t number)
 	}
 	if (!sink->tables[number])
 		sink->tables[number] = memory_zalloc(sizeof(**sink->tables));
+	sink->tables[number]->sink = sink;
 	return sink->tables[number];
 }
 

@@ -17,6 +17,8 @@ struct bigquery_names {
 	const char *member;       /* as IAM names the account: "serviceAccount:.." */
 };
 bool bigquery_fix(const char *code, const struct bigquery_names *names, struct text *out);
+/* The same behind the error's message, with the account whose tokens are used, as far as that is known. */
+void bigquery_fix_add(struct google *google, const struct bigquery_names *names, struct error *error);
 
 /* Does what has this reason code pass by itself, whatever the table does? */
 bool bigquery_code_passes(const char *code);

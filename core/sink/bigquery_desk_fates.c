@@ -22,16 +22,16 @@ static bool makes_tables(const struct table_desk *desk)
 }
 
 /* The command that mends it stands in the sentence, where everybody sees it. */
-static void fix_add(const struct table_desk *desk, const struct desk_table *table, struct error *error)
+void bigquery_fix_add(struct google *google, const struct bigquery_names *of, struct error *error)
 {
 	struct credentials_view view;
 	char member[MEMBER_BYTES];
-	bool has_member = google_look(desk->google, &view) && credentials_member(&view, member);
-	struct bigquery_names names = { .project = desk->project, .dataset = table->dataset, .table = table->name,
-	                                .location = desk->options->location, .member = has_member ? member : NULL };
+	struct bigquery_names names = *of;
 	OWNED(text) fix = text_new(400);
 	size_t len = strlen(error->message);
 
+	if (google_look(google, &view) && credentials_member(&view, member))
+		names.member = member;
 	if (bigquery_fix(error->code, &names, fix) && len + fix->len + 8 < sizeof(error->message))
 		snprintf(error->message + len, sizeof(error->message) - len, "; try: %s", fix->at);
 }
@@ -39,8 +39,10 @@ static void fix_add(const struct table_desk *desk, const struct desk_table *tabl
 static void needs_you(struct table_desk *desk, struct desk_table *table, const struct error *why)
 {
 	struct error with_fix = *why, *error = &with_fix;
+	struct bigquery_names names = { .project = desk->project, .dataset = table->dataset, .table = table->name,
+	                                .location = desk->options->location };
 
-	fix_add(desk, table, error);
+	bigquery_fix_add(desk->google, &names, error);
 	int64_t next_ms = clock_mono_ms() + backoff_next(&table->backoff, error->retry_after_ms);
 
 	desk_state(desk, table, TABLE_NEEDS_YOU, error, next_ms);

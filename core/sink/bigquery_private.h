@@ -39,8 +39,11 @@ struct table_trouble {
 	struct backoff backoff;
 };
 
+struct bigquery;
+
 /* One table of the job at BigQuery; its schema and number are the books' (books.tables[number]). */
 struct bigquery_table {
+	const struct bigquery *sink;
 	struct arena *arena;       /* of what follows from its schema; another schema, another arena */
 	const struct table_schema *shape_of; /* the schema that it was made from */
 	const struct table_shape *shape;

@@ -7,6 +7,7 @@
 #include "sink/bigquery_private.h"
 
 #include "base/clock.h"
+#include "sink/bigquery.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -37,6 +38,22 @@ void bigquery_refuse(struct batch *batch, struct record *record, const char *cod
  * Trouble begins and ends
  */
 
+/* The command that mends it, with the account that the job has. */
+static void fix_add(const struct bigquery_table *table, struct error *error)
+{
+	const struct bigquery *sink = table->sink;
+	OWNED(text) dataset = text_new(2048);
+	const char *in = strstr(table->path, "/datasets/"), *name = strstr(table->path, "/tables/");
+	struct bigquery_names names = { .project = sink->project, .location = sink->options->location };
+
+	if (!in || !name)
+		return;
+	text_add_span(dataset, span_make(in + 10, (size_t)(name - in - 10)));
+	names.dataset = dataset->at;
+	names.table = name + 8;
+	bigquery_fix_add(sink->google, &names, error);
+}
+
 void bigquery_trouble(struct bigquery_table *table, bool needs_you, bool is_desk, const struct error *why)
 {
 	struct table_trouble *trouble = &table->trouble;
@@ -50,6 +67,8 @@ void bigquery_trouble(struct bigquery_table *table, bool needs_you, bool is_desk
 	trouble->needs_you = needs_you;
 	trouble->is_desk = is_desk;
 	trouble->error = *why;
+	if (needs_you && !strstr(why->message, "; try: "))
+		fix_add(table, &trouble->error);
 	trouble->next_ms = clock_mono_ms() + backoff_next(&trouble->backoff, why->retry_after_ms < PROBE_MOST_MS
 	                                                                             ? why->retry_after_ms : PROBE_MOST_MS);
 }

@@ -69,7 +69,7 @@ def test_the_metadata_server():
     env = {"GCE_METADATA_HOST": host, "HOME": "/nowhere", "GOOGLE_APPLICATION_CREDENTIALS": "", "CLOUDSDK_CONFIG": "/nowhere"}
     with Tokens():
         said = call(env=env, calls=3)
-        assert said["fine"] == 3 and said["source"] == "metadata server", said
+        assert said["fine"] == 3 and said["source"] == "service account weir@acme.iam.gserviceaccount.com, metadata server", said
         control(slow_ms=1000)
         assert call(env=env, calls=1)["fine"] == 1
         control(slow_ms=0, status=503)

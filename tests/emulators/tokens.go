@@ -241,6 +241,9 @@ func (s *tokenServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.impersonate(w, r)
 	case r.URL.Path == "/computeMetadata/v1/instance/service-accounts/default/token":
 		s.metadata(w, r)
+	case r.URL.Path == "/computeMetadata/v1/instance/service-accounts/default/email":
+		w.Header().Set("Metadata-Flavor", "Google")
+		fmt.Fprintln(w, account)
 	case r.URL.Path == "/subject":
 		s.subject(w, r)
 	case r.URL.Path == "/control":
