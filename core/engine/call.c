@@ -108,6 +108,7 @@ bool call_line(struct call *call, json_t *line)
 {
 	if (!atomic_load(&call->is_cancelled))
 		return call->send_line(call, line);
+	call->lacks_lines = true;
 	json_decref(line);
 	return false;
 }

@@ -185,6 +185,8 @@ struct call {
 	bool is_other_version, only_looks; /* of its session */
 	atomic_bool is_cancelled;
 	atomic_bool is_gone;        /* nobody reads any more; a call that follows something may end */
+	atomic_bool is_cut;         /* cancelled by the engine's end, not by who asked */
+	bool lacks_lines;           /* some were left out since it was cancelled */
 	int exit;
 
 	/* One object of output (the reference is taken); false: nobody reads any more. */

@@ -165,8 +165,10 @@ bool server_close_all(struct engine *engine)
 
 	for (struct session *s = engine->sessions; s; s = s->next) {
 		s->is_closing = true;
-		if (s->call)
-			atomic_store(&s->call->is_cancelled, true);
+		if (!s->call)
+			continue;
+		atomic_store(&s->call->is_cut, true);
+		atomic_store(&s->call->is_cancelled, true);
 	}
 	while (*link) {
 		struct session *session = *link;

@@ -61,6 +61,9 @@ static bool dispatch(struct session *session, struct error *err)
 {
 	if (!call_dispatch(session->call, session->name, err))
 		return false;
+	/* Half an answer, or none, would look like a whole one. */
+	if (session->call->lacks_lines && atomic_load(&session->call->is_cut))
+		return fail(err, ERROR_UNREACHABLE, "connection_lost", "the engine ended before it had answered");
 	if (!session->left_out)
 		return true;
 	return fail(err, ERROR_RECORD, "answer_too_large", "%d objects of the answer are longer than %u bytes and were left out; "

@@ -3,6 +3,7 @@ import json
 import os
 import shutil
 import subprocess
+import threading
 import time
 
 import weir
@@ -168,3 +169,26 @@ def test_a_socket_that_was_swept_away_comes_back():
             home.run("engine", "stop")
             if os.path.exists("/proc/%d" % pid):
                 os.kill(pid, 9)
+
+
+def test_a_question_while_the_engine_ends_is_answered_whole():
+    """An engine that is told to end while it answers leaves nobody with half an answer: who asks is answered by the next one."""
+    with weir.Home() as home:
+        home.run("run", home.job(home.write("feed.jsonl", weir.feed([weir.event({"id": 1})], weir.id_key))), "--until-idle")
+        answers, has_ended = [], threading.Event()
+
+        def ask():
+            while not has_ended.is_set():
+                answers.append(home.run("job", "show", "shop", "--json"))
+
+        askers = [threading.Thread(target=ask) for _ in range(3)]
+        for asker in askers:
+            asker.start()
+        for _ in range(12):
+            home.run("engine", "start")
+            home.run("engine", "stop")
+        has_ended.set()
+        for asker in askers:
+            asker.join()
+        wrong = [r for r in answers if r.code != 0 and r.error["code"] != "connection_lost" or r.code == 0 and len(r.lines) != 1]
+        assert not wrong and len([r for r in answers if r.code == 0]) > 12, (wrong, len(answers))
