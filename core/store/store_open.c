@@ -36,6 +36,7 @@ static void library_configure(void)
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	store_system_prepare();
 	store_disk_prepare();
+	store_frames_prepare();
 }
 
 static bool store_configure(struct store *store, struct error *err)
@@ -60,7 +61,7 @@ struct store *store_connect(const char *path, const char *real, enum store_mode 
 	pthread_once(&once, library_configure);
 	store->path = memory_string(path);
 	store->kind = kind;
-	if (sqlite3_open_v2(real, &store->db, flags, NULL) != SQLITE_OK) {
+	if (sqlite3_open_v2(real, &store->db, flags, sqlite3_vfs_find(STORE_FRAMES) ? STORE_FRAMES : NULL) != SQLITE_OK) {
 		store_fail(store, err, "opening");
 		store_close(store);
 		return NULL;

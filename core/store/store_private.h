@@ -20,6 +20,10 @@ void store_system_prepare(void);
 /* After the library's settings, before its first connection: in test builds puts the faulty disk of WEIR_DISK below it. */
 void store_disk_prepare(void);
 
+/* Behind both: the layer that STORE_FRAMES names, through which our connections write (store_frames.c). */
+#define STORE_FRAMES "weir-frames"
+void store_frames_prepare(void);
+
 /* The cheap look at an existing file: header, size, identity, version, schema. */
 bool store_inspect(struct store *store, int32_t *out_version, struct error *err);
 
