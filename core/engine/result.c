@@ -218,6 +218,20 @@ json_t *result_table(const struct job_files *files, const struct job_options *op
 	return NULL;
 }
 
+/* "-" holds what belongs to no table; it is left out when nothing does, and nothing is to be said of the job itself. */
+static bool is_nothing(const struct job_files *files, size_t table)
+{
+	json_t *notes;
+	bool has_notes;
+
+	if (table < files->state.table_count || files_ledger(files, table)->received)
+		return false;
+	notes = result_notes(files->dlq, "-", NULL);
+	has_notes = json_array_size(notes) > 0;
+	json_decref(notes);
+	return !has_notes;
+}
+
 static bool add_tables(json_t *result, const struct job_files *files, const struct job_options *options,
                        struct ledger *sum, bool *balances, bool *any_needs,
                        struct error *err)
@@ -229,8 +243,7 @@ static bool add_tables(json_t *result, const struct job_files *files, const stru
 		bool needs = false;
 		json_t *table;
 
-		/* "-" holds what belongs to no table; it is left out when nothing does. */
-		if (i == files->state.table_count && !files_ledger(files, i)->received)
+		if (is_nothing(files, i))
 			break;
 		table = result_table(files, options, i, &needs, err);
 		if (!table)

@@ -85,6 +85,7 @@ struct job_options {
 	bool message_metadata;             /* templates may use the message's attributes, id and times */
 	char *schema_file;                 /* absolute path or gs:// */
 	enum schema_file_reading schema_file_reading;
+	int64_t schema_file_interval_ms;   /* how often it is looked at */
 	enum new_column_types new_column_types;
 	enum value_cleaning value_cleaning;
 	char *dead_letter_table;           /* PROJECT:DATASET.TABLE */

@@ -141,6 +141,12 @@ static bool open_sink(struct pipeline *p, const struct pipeline_setup *setup, st
 	return setup->from_start ? forget(p, state, err) : compare(p, &sink_setup, state, err);
 }
 
+/* A file of the job's own folder, in the pipeline's arena. */
+static const char *path_below(struct pipeline *p, const char *name)
+{
+	return arena_printf(p->arena, "%s/%s", p->paths.big, name);
+}
+
 static bool open_transform(struct pipeline *p, const struct pipeline_setup *setup, const struct sink_state *state,
                            struct error *err)
 {
@@ -152,6 +158,8 @@ static bool open_transform(struct pipeline *p, const struct pipeline_setup *setu
 		.logs = setup->from_start ? (struct span){ 0 } : state->position.logs,
 		.wants_proto = setup->options->warehouse == WAREHOUSE_BIGQUERY,
 		.wants_json = setup->options->warehouse == WAREHOUSE_LOCAL,
+		.google = setup->google,
+		.kept_schema = setup->options->schema_file ? path_below(p, "schema-file") : NULL,
 	};
 
 	for (size_t i = 0; i < state->table_count; i++)

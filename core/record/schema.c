@@ -4,7 +4,7 @@
  */
 #include "record/schema.h"
 
-static struct bq_type type_copy(struct arena *arena, const struct bq_type *type)
+struct bq_type bq_type_copy(struct arena *arena, const struct bq_type *type)
 {
 	struct bq_type copy = *type;
 	struct bq_field *fields;
@@ -13,8 +13,9 @@ static struct bq_type type_copy(struct arena *arena, const struct bq_type *type)
 		return copy;
 	fields = arena_alloc(arena, type->field_count * sizeof(*fields));
 	for (size_t i = 0; i < type->field_count; i++) {
+		fields[i] = type->fields[i];
 		fields[i].name = arena_copy(arena, type->fields[i].name);
-		fields[i].type = type_copy(arena, &type->fields[i].type);
+		fields[i].type = bq_type_copy(arena, &type->fields[i].type);
 	}
 	copy.fields = fields;
 	return copy;
@@ -28,7 +29,7 @@ static const struct column *columns_copy(struct arena *arena, const struct table
 		columns[i] = schema->columns[i];
 		columns[i].name = arena_copy(arena, schema->columns[i].name);
 		columns[i].source_name = arena_copy(arena, schema->columns[i].source_name);
-		columns[i].type = type_copy(arena, &schema->columns[i].type);
+		columns[i].type = bq_type_copy(arena, &schema->columns[i].type);
 	}
 	return columns;
 }

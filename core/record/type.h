@@ -34,6 +34,8 @@ struct bq_field {
 /* "INT64", "ARRAY<STRING>", "RANGE<DATE>", "STRUCT<x FLOAT64, y FLOAT64>" */
 bool bq_type_print(struct text *out, const struct bq_type *type);
 bool bq_type_parse(struct span text, struct arena *arena, struct bq_type *out);
+/* With its fields, in another lifetime. */
+struct bq_type bq_type_copy(struct arena *arena, const struct bq_type *type);
 bool bq_type_equal(const struct bq_type *a, const struct bq_type *b);
 /* DATE, DATETIME or TIMESTAMP of a RANGE; BQ_STRING (0) of any other kind. */
 enum bq_kind bq_range_element(enum bq_kind kind);

@@ -23,6 +23,7 @@ static void mapped_close(struct transform *transform)
 	debezium_free(d);
 	if (!mapping)
 		return;
+	schema_watch_close(mapping->watch);
 	schema_file_free(mapping->file);
 	free(mapping);
 }
@@ -50,10 +51,11 @@ static struct transform *mapped_open(const struct transform_setup *setup, struct
 
 	mapping->options = options;
 	if (options->schema_file && options->auto_map_tables)
-		mapping->file = schema_file_open(options->schema_file, options->schema_file_reading, err);
-	if (!options->schema_file || !options->auto_map_tables || mapping->file)
+		mapping->watch = schema_watch_open(setup, &mapping->file, err);
+	if (!options->schema_file || !options->auto_map_tables || mapping->watch)
 		d = debezium_new(setup, &transform_mapped, mapping, err);
 	if (!d) {
+		schema_watch_close(mapping->watch);
 		schema_file_free(mapping->file);
 		free(mapping);
 		return NULL;
@@ -387,6 +389,28 @@ static bool apply(struct debezium *d, struct event *e)
 	return write_row(d, e);
 }
 
+/* Columns that come from now on follow the new file; a bad one changes nothing. */
+static void follow_file(struct debezium *d, struct batch *batch)
+{
+	struct mapping *m = d->mapping;
+	struct schema_file *file = NULL;
+	struct error failure = { 0 };
+
+	if (!m->watch || !schema_watch_news(m->watch, &file, &failure))
+		return;
+	if (failure.kind != ERROR_NONE) {
+		batch_add_note(batch, TABLE_NONE, NOTHING, "schema_file_kept", 1, "%s; the one before stays in force", failure.message);
+		return;
+	}
+	if (file) {
+		schema_file_free(m->file);
+		m->file = file;
+		mapped_columns_again(d);
+	}
+	batch_add_note(batch, TABLE_NONE, NOTHING, "schema_file_changed", 1, "columns made from now on follow the changed '%s'",
+	               d->options->schema_file);
+}
+
 static void mapped_apply(struct transform *transform, struct batch *batch, struct message *message)
 {
 	struct debezium *d = (struct debezium *)transform;
@@ -394,6 +418,7 @@ static void mapped_apply(struct transform *transform, struct batch *batch, struc
 
 	if (message->fate != MESSAGE_OPEN)
 		return;
+	follow_file(d, batch);
 	event_start(&e, batch, message);
 	e.is_mapped = true;
 	e.op = 'c';

@@ -100,7 +100,7 @@ void mapped_column_first(struct debezium *d, struct event *e, int column, const 
 	if (rule->has_type) {
 		c->type = rule->type;
 	} else if (told) {
-		c->type = told->type;
+		c->type = bq_type_copy(d->arena, &told->type);
 	} else if (d->options->new_column_types == NEW_COLUMNS_STRING) {
 		c->type = (struct bq_type){ .kind = BQ_STRING };
 	} else {
@@ -116,4 +116,18 @@ void mapped_column_known(struct debezium *d, struct table *table, size_t column)
 {
 	table->more[column].is_fixed = !table->columns[column].is_inferred;
 	require(table, column, told_by_file(d, table, column));
+}
+
+void mapped_columns_again(struct debezium *d)
+{
+	for (size_t i = 0; i < d->table_count; i++) {
+		struct table *table = d->tables[i];
+
+		table->has_inside = false;
+		for (size_t c = 0; c < table->schema.count; c++) {
+			table->required_count -= table->more[c].is_required;
+			table->more[c].is_required = false;
+			require(table, c, told_by_file(d, table, c));
+		}
+	}
 }

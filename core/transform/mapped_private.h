@@ -19,20 +19,35 @@ struct file_column {
 };
 
 struct schema_file;
-/* NULL with err: `bad_schema_file`, or that it cannot be read. */
-struct schema_file *schema_file_open(const char *path, enum schema_file_reading reading, struct error *err);
+/* `path` is for messages. NULL with err: `bad_schema_file`. */
+struct schema_file *schema_file_parse(const char *path, struct span text, enum schema_file_reading reading, struct error *err);
 void schema_file_free(struct schema_file *file);
 /* What it says of a column; NULL: nothing. */
 const struct file_column *schema_file_column(const struct schema_file *file, struct span name, bool is_original);
 
+/*
+ * schema_watch.c: reads the file, from a disk or from Cloud Storage, and again when it has changed. Its thread begins with the first
+ * look for news.
+ */
+struct schema_watch;
+/* NULL with err: it cannot be read, or not as what it should be, and none is kept of before. */
+struct schema_watch *schema_watch_open(const struct transform_setup *setup, struct schema_file **out_file, struct error *err);
+void schema_watch_close(struct schema_watch *watch);
+/* True: there is news, either why the changed file is not taken, or that it is: another one (the caller's), or NULL if it was taken
+ * when the job opened. Costs next to nothing. */
+bool schema_watch_news(struct schema_watch *watch, struct schema_file **out_file, struct error *out_failure);
+
 struct mapping {
 	const struct job_options *options;
 	struct schema_file *file;                /* or NULL */
+	struct schema_watch *watch;              /* of the file */
 	struct span datasets[DATASETS_MAX];      /* that tables of the job are in */
 	size_t dataset_count;
 };
 
-/* mapped_columns.c: a REQUIRED field of a row's records that has no value, with where it stands in the message; false: none. */
+/* mapped_columns.c: another schema file is in force: which columns of known tables are REQUIRED. Their types stay. */
+void mapped_columns_again(struct debezium *d);
+/* A REQUIRED field of a row's records that has no value, with where it stands in the message; false: none. */
 bool mapped_lacks_inside(const struct row *row, struct arena *arena, int32_t *out_column, const char **out_path);
 
 /* mapped_clean.c: what the original makes of a value, without or with its faults; pure functions of text. */

@@ -5,12 +5,10 @@
  */
 #include "transform/mapped_private.h"
 
-#include "base/file.h"
 #include "base/json_path.h"
 
 #include <stdlib.h>
 
-#define FILE_BYTES_MAX (16u << 20)
 #define FIELD_DEPTH_MAX 15 /* BigQuery's limit of nesting */
 
 struct schema_file {
@@ -232,31 +230,22 @@ static bool file_take(struct schema_file *file, const char *path, struct span te
 	return true;
 }
 
-struct schema_file *schema_file_open(const char *path, enum schema_file_reading reading, struct error *err)
+struct schema_file *schema_file_parse(const char *path, struct span text, enum schema_file_reading reading, struct error *err)
 {
 	struct schema_file *file;
 	json_error_t where;
-	json_t *root;
-	char *text;
-	size_t len;
+	json_t *root = json_loadb(text.at, text.len, JSON_REJECT_DUPLICATES, &where);
 	bool is_fine;
 
-	if (!file_read(path, FILE_BYTES_MAX, &text, &len, err)) {
-		because(err, "reading schemaFilePath");
-		return NULL;
-	}
-	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &where);
 	if (!root) {
-		free(text);
 		fail(err, ERROR_CONFIG, "bad_schema_file", "schema file '%s' line %d, column %d: %s", path, where.line, where.column,
 		     where.text);
 		return NULL;
 	}
 	file = memory_zalloc(sizeof(*file));
 	file->arena = arena_new(16384);
-	is_fine = file_take(file, path, span_make(text, len), root, reading == SCHEMA_FILE_ORIGINAL, err);
+	is_fine = file_take(file, path, text, root, reading == SCHEMA_FILE_ORIGINAL, err);
 	json_decref(root);
-	free(text);
 	if (is_fine)
 		return file;
 	schema_file_free(file);

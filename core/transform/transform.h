@@ -9,6 +9,8 @@
 #include "options/options.h"
 #include "record/batch.h"
 
+struct google;
+
 struct transform {
 	const struct transform_ops *ops;
 };
@@ -20,6 +22,8 @@ struct transform_setup {
 	struct span logs;                         /* source_position.logs of the last commit */
 	bool wants_proto;                         /* fill record->proto with Storage Write bytes */
 	bool wants_json;                          /* fill record->full_record: the local warehouse stores it */
+	struct google *google;                    /* lent until close; NULL: the job asks nothing of Google */
+	const char *kept_schema;                  /* where the schema file in force is kept; NULL: nowhere */
 };
 
 struct transform_ops {

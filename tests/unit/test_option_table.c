@@ -185,7 +185,7 @@ static const size_t members[] = {
 	MEMBER(local_cache_bytes), MEMBER(credentials), MEMBER(quota_project), MEMBER(partition), MEMBER(partition_column), MEMBER(clustering),
 	MEMBER(description), MEMBER(location), MEMBER(max_staleness), MEMBER(expiration_days), MEMBER(parameters),
 	MEMBER(output_dataset_template), MEMBER(output_table_template), MEMBER(auto_map_tables), MEMBER(message_metadata),
-	MEMBER(schema_file), MEMBER(schema_file_reading), MEMBER(new_column_types), MEMBER(value_cleaning),
+	MEMBER(schema_file), MEMBER(schema_file_reading), MEMBER(schema_file_interval_ms), MEMBER(new_column_types), MEMBER(value_cleaning),
 	MEMBER(dead_letter_table), MEMBER(dead_letter_folder), MEMBER(dead_letter_metadata), MEMBER(window_ms),
 	MEMBER(dead_letter_retry_ms), MEMBER(dead_letter_retries), MEMBER(output_table_spec), MEMBER(thread_count),
 	MEMBER(use_storage_write_api), MEMBER(at_least_once), MEMBER(write_stream_count), MEMBER(write_interval_s),
