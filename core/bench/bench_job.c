@@ -18,7 +18,7 @@ bool bench_job_feed(struct bench *bench, const struct bench_row *row, const stru
                     const struct bench_lines *lines, struct error *err)
 {
 	struct generator_setup setup = { .seed = GENERATE_SEED, .rows = row->rows, .youngest = lines->youngest,
-	                                 .more_words = row->more_words, .has_schema = row->has_schema };
+	                                 .more_words = row->more_words, .has_schema = row->has_schema, .is_flat = row->is_flat };
 	struct generator_span span = {
 		.first = lines->first, .count = lines->count, .is_cancelled = &bench->is_cancelled,
 	};
@@ -32,6 +32,9 @@ bool bench_job_feed(struct bench *bench, const struct bench_row *row, const stru
 /* Only the changelog goes to BigQuery: a replica there is not what is measured. */
 static json_t *warehouse_json(const char *mode)
 {
+	if (strcmp(mode, BENCH_MODE_ROWS) == 0)
+		return json_pack("{s:s, s:s, s:s, s:b, s:b}", "warehouse", "bigquery", "outputDatasetTemplate", BENCH_LOG_DATASET,
+		                 "outputTableNameTemplate", "orders", "useStorageWriteApi", true, "useStorageWriteApiAtLeastOnce", true);
 	if (strcmp(mode, BENCH_MODE_BIGQUERY) == 0)
 		return json_pack("{s:s, s:s, s:s, s:b, s:b}", "warehouse", "bigquery", "replicationMode", "changelog", "changeLogDataset",
 		                 BENCH_LOG_DATASET, "useStorageWriteApi", true, "useStorageWriteApiAtLeastOnce", true);
@@ -42,15 +45,17 @@ static json_t *warehouse_json(const char *mode)
 static json_t *job_json(const struct bench_job *job, const struct bench_row *row, const char *mode, const char *schema)
 {
 	json_t *parameters = warehouse_json(mode);
-	bool is_local = strcmp(mode, BENCH_MODE_BIGQUERY) != 0;
+	bool has_rows = strcmp(mode, BENCH_MODE_ROWS) == 0, is_local = !has_rows && strcmp(mode, BENCH_MODE_BIGQUERY) != 0;
 
 	if (row->is_pulled)
-		json_object_set_new(parameters, "inputSubscriptions", json_string("projects/bench/subscriptions/bench"));
+		json_object_set_new(parameters, has_rows ? "inputSubscription" : "inputSubscriptions",
+		                    json_string("projects/bench/subscriptions/bench"));
 	else
 		json_object_set_new(parameters, "inputFile", json_string(job->feed));
 	if (schema)
 		json_object_set_new(parameters, "sourceSchema", json_string(schema));
-	return json_pack("{s:s, s:s, s:s*, s:o}", "name", "bench", "template", "Cdc_To_BigQuery_Template", "project",
+	return json_pack("{s:s, s:s, s:s*, s:o}", "name", "bench", "template",
+	                 has_rows ? "PubSub_CDC_to_BigQuery" : "Cdc_To_BigQuery_Template", "project",
 	                 is_local ? NULL : BENCH_PROJECT, "parameters", parameters);
 }
 
@@ -58,7 +63,7 @@ static bool job_write(const struct bench *bench, const struct bench_row *row, co
                       struct error *err)
 {
 	char *schema = path_join(bench->folder, "schema.json");
-	bool needs_schema = job->is_made && !row->has_schema, is_fine;
+	bool needs_schema = job->is_made && !row->has_schema && !row->is_flat, is_fine;
 	json_t *json = job_json(job, row, mode, needs_schema ? schema : NULL);
 	char *text = json_dumps(json, JSON_INDENT(1));
 
@@ -206,15 +211,18 @@ bool bench_job_run(struct bench *bench, const struct bench_job *job, struct benc
 	double begun_s = bench_now_s(), begun_cpu_s = bench_cpu_s();
 	bool is_fine = run_to_end(bench, job, &setup, err);
 	double wall_s = bench_now_s() - begun_s, cpu_s = bench_cpu_s() - begun_cpu_s;
+	struct histogram safe;
 	struct progress_view view;
 
 	progress_look(progress, &view);
+	progress_latency(progress, LATENCY_CHANGELOG, &safe);
 	progress_free(progress);
 	if (!is_fine || !bench_cancelled(bench, err) || !ledger_check(job, &view, err))
 		return false;
 	*out = (struct bench_run){
 		wall_s, cpu_s, view.this_run.received, view.this_run.rows,
 		(double)bench_proc_number("/proc/self/status", "VmHWM:") / 1024,
+		(double)histogram_percentile(&safe, 99) / 1000,
 	};
 	return true;
 }

@@ -28,10 +28,13 @@ struct bench_pubsub {
 	double changelog_rate, changelog_cpu;
 };
 
-/* Messages a second and CPU seconds a million from Pub/Sub into BigQuery, and Google's client that only receives. */
+/* Messages a second and CPU seconds a million from Pub/Sub into BigQuery, and Google's client that only receives. At half
+ * of that rate: from a message's receipt until it is safe. */
 struct bench_through {
 	bool is_measured;
 	double rate, go_rate, cpu, go_cpu;
+	double peak_mib, half_rate, p99_ms;
+	uint64_t rows;             /* of both runs */
 };
 
 /* Rows a second and CPU seconds a million into BigQuery: ours, and managedwriter. */
@@ -57,7 +60,7 @@ struct bench {
 	struct bench_echo echo;
 	struct bench_pubsub pubsub;
 	struct bench_bigquery bigquery;
-	struct bench_through through;
+	struct bench_through through, flat; /* changes of a database; rows as they are */
 };
 
 struct bench_result {
@@ -78,6 +81,7 @@ struct bench_row {
 	const char *also;          /* a second row that is said when this one is named, or NULL */
 	uint64_t rows;             /* of the table, where that matters */
 	bool has_schema;
+	bool is_flat;              /* messages are rows, for PubSub_CDC_to_BigQuery */
 	bool is_pulled;            /* the job reads a subscription, whose server has the feed */
 	int more_words;            /* of the feed's rows, where they are to be longer */
 	bool has_young;            /* also measured: keys among the youngest rows, there and in a small table */
@@ -184,9 +188,11 @@ bool bench_warehouse_end(const struct bench *bench, struct bench_warehouse *ware
                          struct error *err);
 
 /*
- * A server of Pub/Sub with BENCH_MESSAGES messages (pubsub.c): the lines of `feed`, or bodies of its own (NULL).
+ * A server of Pub/Sub with BENCH_MESSAGES messages (pubsub.c): the lines of `feed`, or bodies of its own (NULL). It sends
+ * `messages_per_s`, or as many as are taken (0).
  */
-bool bench_pubsub_start(const struct bench *bench, char *feed, struct bench_talker *out, char target[40], struct error *err);
+bool bench_pubsub_start(const struct bench *bench, char *feed, uint64_t messages_per_s, struct bench_talker *out, char target[40],
+                        struct error *err);
 /* Checks that all were acknowledged, if the work was fine. */
 bool bench_pubsub_end(const struct bench *bench, struct bench_talker *server, bool is_fine, struct error *err);
 /* Google's client receives and acknowledges all of them. */
@@ -231,10 +237,11 @@ struct bench_lines {
 };
 #define BENCH_PROJECT "weir-bench"
 #define BENCH_LOG_DATASET "bench_log"
-/* A changelog at BigQuery, by the default stream. */
+/* A changelog at BigQuery, by the default stream; messages as rows of a table there. */
 #define BENCH_MODE_BIGQUERY "bigquery"
+#define BENCH_MODE_ROWS "rows"
 /* The feed with those lines (or the given one) and a job on it: `mode` is a value of replicationMode, in the local warehouse,
- * or BENCH_MODE_BIGQUERY. */
+ * or one of these two. */
 bool bench_job_open(struct bench *bench, const struct bench_row *row, const char *mode,
                     const struct bench_lines *lines, struct bench_job *out, struct error *err);
 /* Appends lines to the generated feed. */
@@ -247,6 +254,7 @@ struct bench_run {
 	double wall_s, cpu_s;
 	uint64_t messages, rows;   /* of this run */
 	double peak_mib;           /* resident in this process meanwhile; 0: the kernel does not say */
+	double p99_ms;             /* from a message's receipt until it was committed */
 };
 bool bench_job_run(struct bench *bench, const struct bench_job *job, struct bench_run *out, struct error *err);
 bool bench_job_verify(struct bench *bench, const struct bench_job *job, struct error *err);

@@ -180,7 +180,7 @@ size_t generator_line(const struct generator *generator, uint64_t number, char o
 	at = put(at, "\",\"data\":");
 	if (setup->has_schema)
 		at = put(put_text(put(at, "{\"schema\":"), generator->blocks[table]), ",\"payload\":");
-	at = put_change(at, &draft, is_insert);
+	at = setup->is_flat ? put_after(at, &draft) : put_change(at, &draft, is_insert);
 	at = put(at, setup->has_schema ? "}}\n" : "}\n");
 	return (size_t)(at - out);
 }

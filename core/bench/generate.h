@@ -24,6 +24,7 @@ struct generator_setup {
 	uint64_t youngest; /* not 0: any of the last so many */
 	int more_words;    /* of the column note, which makes a row longer by about 6.6 bytes each; at most GENERATE_WORDS_MAX */
 	bool has_schema;   /* each message carries its schema block, and there are several tables */
+	bool is_flat;      /* a message is the row alone */
 };
 
 struct generator *generator_new(const struct generator_setup *setup);

@@ -21,14 +21,16 @@
 #define MESSAGE_DISK_BYTES 3000
 
 /* A server with so many messages; `feed` NULL: bodies of its own. Whoever looks for Pub/Sub meanwhile finds it. */
-bool bench_pubsub_start(const struct bench *bench, char *feed, struct bench_talker *out, char target[40], struct error *err)
+bool bench_pubsub_start(const struct bench *bench, char *feed, uint64_t messages_per_s, struct bench_talker *out, char target[40],
+                        struct error *err)
 {
-	char *program = bench_program("tests/emulators/fast_pubsub"), count[24], per_response[] = PER_RESPONSE;
-	char *arguments[] = { program, count, per_response, feed, NULL };
+	char *program = bench_program("tests/emulators/fast_pubsub"), count[24], per_response[] = PER_RESPONSE, rate[24], none[] = "";
+	char *arguments[] = { program, count, per_response, feed ? feed : none, rate, NULL };
 	json_t *said;
 	bool is_fine;
 
 	snprintf(count, sizeof(count), "%" PRIu64, BENCH_MESSAGES);
+	snprintf(rate, sizeof(rate), "%" PRIu64, messages_per_s);
 	is_fine = bench_talker_start(arguments, environ, out, err);
 	free(program);
 	if (!is_fine)
@@ -124,7 +126,7 @@ static bool ours_round(const struct bench *bench, const struct job_options *opti
 	struct bench_talker server;
 	char target[40];
 
-	if (!bench_pubsub_start(bench, NULL, &server, target, err))
+	if (!bench_pubsub_start(bench, NULL, 0, &server, target, err))
 		return false;
 	return bench_pubsub_end(bench, &server, ours(bench, options, out_rate, out_cpu, err), err);
 }
@@ -135,7 +137,7 @@ bool bench_pubsub_go(const struct bench *bench, double *out_rate, double *out_cp
 	char count[24], outstanding_word[] = "-outstanding", outstanding[] = GO_OUTSTANDING;
 	char *arguments[] = { emulators, word, target_word, target, count_word, count, outstanding_word, outstanding, NULL };
 	struct bench_talker server;
-	bool is_fine = bench_pubsub_start(bench, NULL, &server, target, err);
+	bool is_fine = bench_pubsub_start(bench, NULL, 0, &server, target, err);
 
 	snprintf(count, sizeof(count), "%" PRIu64, BENCH_MESSAGES);
 	if (is_fine)
@@ -153,7 +155,7 @@ static bool changelog(struct bench *bench, struct bench_job *job, struct error *
 	bool is_fine;
 
 	bench_settle();
-	if (!bench_pubsub_start(bench, job->feed, &server, target, err))
+	if (!bench_pubsub_start(bench, job->feed, 0, &server, target, err))
 		return false;
 	job->google = google_open(&(struct google_setup){ .project = "bench" });
 	job->enough = BENCH_MESSAGES;

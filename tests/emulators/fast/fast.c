@@ -151,6 +151,26 @@ static bool input_has_ended(void)
 	return read(STDIN_FILENO, ignored, sizeof(ignored)) <= 0;
 }
 
+static int turn_ms = -1; /* never */
+static void (*on_turn)(void);
+
+void fast_every_ms(int ms, void (*given)(void))
+{
+	turn_ms = ms;
+	on_turn = given;
+}
+
+static void take_turn(struct server *server)
+{
+	if (!on_turn)
+		return;
+	on_turn();
+	for (struct fast_connection *c = server->connections; c; c = c->next) {
+		if (!c->is_dead)
+			serve(server, c, 0);
+	}
+}
+
 int fast_serve(const struct fast_service *services)
 {
 	struct server *server = calloc(1, sizeof(*server));
@@ -167,7 +187,7 @@ int fast_serve(const struct fast_service *services)
 	watch(server->epoll, EPOLL_CTL_ADD, STDIN_FILENO, EPOLLIN, NULL);
 	printf("{\"port\":%d}\n", port);
 	fflush(stdout);
-	while (goes_on && ((count = epoll_wait(server->epoll, events, EVENTS, -1)) >= 0 || errno == EINTR)) {
+	while (goes_on && ((count = epoll_wait(server->epoll, events, EVENTS, turn_ms)) >= 0 || errno == EINTR)) {
 		for (int i = 0; i < count; i++) {
 			if (!events[i].data.ptr)
 				goes_on = !input_has_ended();
@@ -176,6 +196,7 @@ int fast_serve(const struct fast_service *services)
 			else
 				serve(server, events[i].data.ptr, events[i].events);
 		}
+		take_turn(server);
 		bury(server, false);
 	}
 	bury(server, true);

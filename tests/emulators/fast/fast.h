@@ -23,6 +23,9 @@ struct fast_service {
 /* Listens on 127.0.0.1, prints {"port":N} as a line and serves until standard input ends. The exit status. */
 int fast_serve(const struct fast_service *services);
 
+/* Before fast_serve: about so often this is called, and what it has woken is sent. */
+void fast_every_ms(int ms, void (*on_turn)(void));
+
 /* Asks for more whenever little of the stream waits to be sent, and says when it is gone. */
 struct fast_feeder {
 	void (*on_room)(struct fast_stream *stream, void *context);

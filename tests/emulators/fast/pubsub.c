@@ -2,9 +2,9 @@
  * Pub/Sub without its memory, for speed: StreamingPull that gives each message once, to whoever has room, and unary
  * calls that only count. Messages are numbered bodies of 1 KiB, or the bodies of a feed, each with one attribute.
  *
- *   fast_pubsub [COUNT [PER_RESPONSE [FEED]]]     COUNT 0: without end, or all lines of the feed
+ *   fast_pubsub [COUNT [PER_RESPONSE [FEED [RATE]]]]     COUNT 0: without end, or all lines of the feed; FEED "": bodies of its own
  *
- * At the end it says what it has counted, as one line of JSON.
+ * RATE: messages a second from the first one on, as far as they are taken; 0: as fast as they are. At the end it says what it has counted, as one line of JSON.
  */
 #include "fast.h"
 
@@ -39,7 +39,8 @@ static struct {
 	size_t response_room;
 	uint8_t body[BODY_BYTES];
 	char ack_id[ACK_ID_BYTES + 1];
-	int64_t now_s;
+	int64_t now_s, begun_ns;      /* begun_ns 0: nothing was sent yet */
+	uint64_t rate;
 	uint64_t sent, acked, extended, handed_back, ack_calls, extend_calls;
 } server;
 
@@ -196,14 +197,41 @@ static void make_room(size_t used, size_t more)
 		abort();
 }
 
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* How many may be sent by now. */
+static uint64_t due(void)
+{
+	if (!server.rate)
+		return UINT64_MAX;
+	if (!server.begun_ns)
+		server.begun_ns = now_ns();
+	return (uint64_t)((double)(now_ns() - server.begun_ns) / 1e9 * (double)server.rate);
+}
+
+static void wake_pullers(void)
+{
+	for (struct puller *puller = server.pullers; puller < server.pullers + PULLERS; puller++) {
+		if (puller->stream)
+			fast_wake(puller->stream);
+	}
+}
+
 static void pull_more(struct fast_stream *stream, void *context)
 {
 	struct puller *puller = context;
 	unsigned place = (unsigned)(puller - server.pullers);
 	const uint8_t *body;
 	size_t used = 0, len;
+	uint64_t most = due();
 
-	for (uint64_t i = 0; i < server.per_response && (!puller->held_max || puller->held < puller->held_max); i++) {
+	for (uint64_t i = 0; i < server.per_response && server.sent < most && (!puller->held_max || puller->held < puller->held_max); i++) {
 		if (!next_body(&body, &len))
 			break;
 		make_room(used, len + MESSAGE_ROOM);
@@ -276,10 +304,7 @@ static uint64_t release_all(const uint8_t *at, size_t len, unsigned number)
 		puller->held -= puller->held > 0;
 		count++;
 	}
-	for (struct puller *puller = server.pullers; puller < server.pullers + PULLERS; puller++) {
-		if (puller->stream)
-			fast_wake(puller->stream);
-	}
+	wake_pullers();
 	return count;
 }
 
@@ -358,8 +383,11 @@ int main(int count, char **arguments)
 
 	server.count = count > 1 ? strtoull(arguments[1], NULL, 10) : 0;
 	server.per_response = count > 2 ? strtoull(arguments[2], NULL, 10) : 100;
-	if (server.per_response < 1 || server.per_response > PER_RESPONSE_MAX || (count > 3 && !feed_open(arguments[3])))
+	if (server.per_response < 1 || server.per_response > PER_RESPONSE_MAX || (count > 3 && *arguments[3] && !feed_open(arguments[3])))
 		return 2;
+	server.rate = count > 4 ? strtoull(arguments[4], NULL, 10) : 0;
+	if (server.rate)
+		fast_every_ms(1, wake_pullers);
 	server.now_s = time(NULL);
 	memset(server.body, 'x', sizeof(server.body));
 	memset(server.ack_id, 'A', ACK_ID_BYTES);
