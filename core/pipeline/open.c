@@ -124,6 +124,7 @@ static bool open_sink(struct pipeline *p, const struct pipeline_setup *setup, st
                       struct error *err)
 {
 	const struct sink_ops *ops = setup->sink ? setup->sink : sink_choose(setup->options, err);
+	bool is_fitted = setup->options->warehouse == WAREHOUSE_BIGQUERY && setup->options->replication_mode == REPLICATION_APPEND;
 	struct sink_setup sink_setup = {
 		.options = setup->options,
 		.warehouse = setup->home->warehouse,
@@ -133,6 +134,9 @@ static bool open_sink(struct pipeline *p, const struct pipeline_setup *setup, st
 		.figures = progress_figures(p->progress),
 	};
 
+	if (is_fitted && !(p->fitter = mapped_fitter_open(setup->options, err)))
+		return false;
+	sink_setup.fitter = p->fitter;
 	if (!ops || !witnesses_read(p->dlq, p->arena, &sink_setup, err) || !(p->sink = ops->open(&sink_setup, err)))
 		return false;
 	ops->state(p->sink, state);
@@ -295,6 +299,8 @@ void pipeline_close(struct pipeline *p)
 	post_close(p->post);
 	if (p->sink)
 		p->sink->ops->close(p->sink);
+	if (p->fitter)
+		p->fitter->close(p->fitter);
 	pipeline_unpark_free(p);
 	dlq_close(p->dlq);
 	for (size_t i = 0; i < p->table_count; i++)

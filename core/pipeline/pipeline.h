@@ -76,6 +76,7 @@ struct pipeline {
 
 	/* the writer's */
 	struct sink *sink;
+	struct row_fitter *fitter;      /* of append tables at BigQuery; NULL: none */
 	struct dlq *dlq;
 	char **table_names;      /* "DATASET.TABLE", index = table number */
 	bool *are_paused;        /* index = table number */

@@ -68,6 +68,7 @@ static struct sink *bigquery_open(const struct sink_setup *setup, struct error *
 	books->known_commits = witness_level(setup, SPAN(""), NULL);
 	sink->options = setup->options;
 	sink->google = setup->google;
+	sink->fitter = setup->fitter;
 	sink->figures = setup->figures ? setup->figures : &sink->nobody_looks;
 	pthread_mutex_init(&sink->lock, NULL);
 	clock_cond_init(&sink->bell);
@@ -119,6 +120,7 @@ static void table_free(struct bigquery_table *table)
 	arena_free(table->arena);
 	exactly_free(table->exactly);
 	free(table->landed);
+	fitting_free(table->fitting);
 	free(table->path);
 	free(table);
 }
@@ -162,6 +164,16 @@ static void table_place(struct bigquery *sink, struct bigquery_table *table, con
 	arena_free(scratch);
 }
 
+static const struct table_shape *shape_make(struct bigquery *sink, struct bigquery_table *table, struct arena *arena,
+                                             const struct table_schema *schema)
+{
+	if (!sink->books.is_append)
+		return changelog_shape(arena, schema);
+	if (table->fitting)
+		return fitting_shape(sink, table->fitting, arena, schema);
+	return row_shape_of(arena, schema, NULL, !sink->options->auto_map_tables);
+}
+
 struct bigquery_table *bigquery_table_of(struct bigquery *sink, uint32_t number)
 {
 	struct bigquery_table *table = table_room(sink, number);
@@ -174,7 +186,7 @@ struct bigquery_table *bigquery_table_of(struct bigquery *sink, uint32_t number)
 	table_place(sink, table, schema);
 	table->shape_of = schema;
 	arena = arena_new(4096);
-	shape = sink->books.is_append ? row_shape_of(arena, schema) : changelog_shape(arena, schema);
+	shape = shape_make(sink, table, arena, schema);
 	if (table->shape && shape_equal(table->shape, shape)) {
 		arena_free(arena);
 		return table;

@@ -81,6 +81,10 @@ static enum gate gate_of(struct append *append, struct request *request)
 	table_desk_look(append->sink->desk, table->desk_number, &view);
 	if (view.state == TABLE_READY)
 		return GATE_OPEN;
+	if (view.state == TABLE_DIFFERS) {
+		table->is_unfit = true;
+		return GATE_CLOSED;
+	}
 	if (!request->failed_ms)
 		request->failed_ms = now_ms;
 	if (view.state != TABLE_NEEDS_YOU && !table->trouble.was_tried && now_ms - request->failed_ms < SHORT_TROUBLE_MS)

@@ -128,7 +128,7 @@ void table_desk_want(struct table_desk *desk, size_t number, const struct table_
 	is_new = !table->wanted || !shape_equal(table->wanted, wanted);
 	if (is_new) {
 		shape_take(table, wanted);
-		if (table->view.state == TABLE_READY)
+		if (table->view.state == TABLE_READY || table->view.state == TABLE_DIFFERS)
 			desk_state(desk, table, TABLE_ASKING, NULL, 0);
 		if (table->step == STEP_NONE && !table->call)
 			desk_step(table, STEP_GET, 0);
@@ -166,6 +166,18 @@ void table_desk_look(struct table_desk *desk, size_t number, struct table_view *
 	pthread_mutex_unlock(&desk->lock);
 }
 
+struct table_column *table_desk_columns(struct table_desk *desk, size_t number, struct arena *arena, size_t *out_count,
+                                        uint64_t *out_version)
+{
+	struct table_column *columns;
+
+	pthread_mutex_lock(&desk->lock);
+	columns = columns_of_json(desk->tables[number]->fields, arena, out_count);
+	*out_version = desk->tables[number]->view.columns_version;
+	pthread_mutex_unlock(&desk->lock);
+	return columns;
+}
+
 bool table_desk_wait(struct table_desk *desk, uint64_t *inout_seen, int64_t until_ms)
 {
 	struct timespec until = { .tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000 };
@@ -191,7 +203,7 @@ void desk_state(struct table_desk *desk, struct desk_table *table, enum table_st
 	view->next_ms = next_ms;
 	if (error)
 		view->error = *error;
-	if (state == TABLE_READY)
+	if (state == TABLE_READY || state == TABLE_DIFFERS)
 		memset(&view->error, 0, sizeof(view->error));
 	if (is_same && view->since_ms)
 		return;

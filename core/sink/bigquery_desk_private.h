@@ -32,11 +32,12 @@ struct desk_table {
 	bool is_expected;                 /* it must be there: rows of ours are in it */
 	struct table_view view;
 
+	json_t *fields;                   /* as last read; NULL: none */
+
 	/* of the desk's thread */
 	struct rest_call *call;
 	struct grpc_call *look;           /* at the write path */
 	uint64_t token;
-	json_t *fields;                   /* as last read; NULL: none */
 	char etag[128];
 	int64_t made_ms;                  /* its creationTime; 0: not known */
 	int64_t trouble_ms;               /* since when it fails for what passes (clock_mono_ms); 0: it does not */

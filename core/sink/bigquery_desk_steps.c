@@ -132,6 +132,16 @@ static void text_keep(char *out, size_t room, const json_t *text)
 	snprintf(out, room, "%s", json_is_string(text) ? json_string_value(text) : "");
 }
 
+/* Takes the fields; NULL: a table without any. */
+static void fields_keep(struct desk_table *table, json_t *fields)
+{
+	if (!fields)
+		fields = json_array();
+	table->view.columns_version += !table->fields || !json_equal(table->fields, fields);
+	json_decref(table->fields);
+	table->fields = fields;
+}
+
 /* Another moment of making is another table. */
 static void table_read(struct desk_table *table, const json_t *json)
 {
@@ -142,10 +152,7 @@ static void table_read(struct desk_table *table, const json_t *json)
 	table->made_ms = made_ms;
 	text_keep(table->etag, sizeof(table->etag), json_object_get(json, "etag"));
 	text_keep(table->view.location, sizeof(table->view.location), json_object_get(json, "location"));
-	json_decref(table->fields);
-	table->fields = json_deep_copy(json_object_get(json_object_get(json, "schema"), "fields"));
-	if (!table->fields)
-		table->fields = json_array();
+	fields_keep(table, json_deep_copy(json_object_get(json_object_get(json, "schema"), "fields")));
 }
 
 static bool is_table(const json_t *json, const struct desk_table *table, struct error *err)
@@ -211,6 +218,20 @@ static void conflict_say(const struct desk_table *table, const struct shape_diff
 	     difference->conflicts > 1 ? " (and more columns)" : "");
 }
 
+/* The rows are fitted to what there is: who wants the table asks for its columns. */
+static bool is_to_adapt(const struct table_shape *wanted, const struct shape_difference *difference)
+{
+	return wanted->adapts && (difference->conflicts || (difference->missing && wanted->adds_nothing));
+}
+
+static void rest(struct table_desk *desk, struct desk_table *table, enum table_state state)
+{
+	table->looks = 0;
+	table->view.what[0] = '\0';
+	desk_step(table, STEP_NONE, INT64_MAX);
+	desk_state(desk, table, state, NULL, 0);
+}
+
 void desk_compare(struct table_desk *desk, struct desk_table *table)
 {
 	struct shape_difference difference;
@@ -218,6 +239,10 @@ void desk_compare(struct table_desk *desk, struct desk_table *table)
 
 	shape_compare(table->fields, table->wanted, &difference);
 	json_decref(difference.merged);
+	if (is_to_adapt(table->wanted, &difference)) {
+		rest(desk, table, TABLE_DIFFERS);
+		return;
+	}
 	if (difference.conflicts) {
 		conflict_say(table, &difference, &error);
 		desk_failed(desk, table, NULL, &error);
@@ -230,9 +255,6 @@ void desk_compare(struct table_desk *desk, struct desk_table *table)
 	} else if (table->settles_ms) {
 		desk_step(table, STEP_SETTLE, 0);
 	} else {
-		table->looks = 0;
-		table->view.what[0] = '\0';
-		desk_step(table, STEP_NONE, INT64_MAX);
-		desk_state(desk, table, TABLE_READY, NULL, 0);
+		rest(desk, table, TABLE_READY);
 	}
 }

@@ -56,6 +56,7 @@ static bool is_ready(struct insert *insert, struct insert_request *request, int6
 	if (view.state == TABLE_READY && request->not_before_ms <= now_ms && insert->calls < INSERT_CALLS_MAX &&
 	    limiter_take(&insert->limiter, QUOTA_INSERT_ALL, now_ms, &next_ms))
 		return true;
+	request->part->table->is_unfit = view.state == TABLE_DIFFERS;
 	if ((view.state == TABLE_WAITING || view.state == TABLE_NEEDS_YOU) &&
 	    bigquery_is_everybodys(insert->sink, request->part->table, &view)) {
 		insert->whole = view.error;
@@ -129,7 +130,7 @@ static int64_t send_ready(struct insert *insert)
 			continue;
 		}
 		if (!is_ready(insert, request, &next_ms)) {
-			if (!request->part->table->trouble.is_there)
+			if (!request->part->table->trouble.is_there && !request->part->table->is_unfit)
 				insert_add(insert, request);
 			continue;
 		}

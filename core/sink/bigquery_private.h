@@ -54,6 +54,8 @@ struct bigquery_table {
 	int64_t fine_ms;           /* clock_mono_ms: rows were taken; 0: not yet */
 	uint64_t fine_version;     /* shape_version of those */
 	struct table_trouble trouble;
+	struct fitting *fitting;   /* to the columns that it has (bigquery_fit.c); NULL: rows are written as they are */
+	bool is_unfit;             /* rows of the batch were not sent, for its columns are others than theirs */
 	struct exactly *exactly;   /* its committed streams (bigquery_exactly.c); NULL: none yet */
 	int64_t alone_until_ms;    /* clock_mono_ms: it was silent, or ended a call, lately: nobody else shall share its connection */
 	size_t unanswered;         /* requests that are late, with their rows parked (bigquery_late.c) */
@@ -85,6 +87,7 @@ struct bigquery {
 	const struct job_options *options;
 	struct google *google;     /* NULL: only the books are wanted */
 	struct sink_figures *figures, nobody_looks; /* never NULL */
+	struct row_fitter *fitter; /* NULL: none */
 	char *project;             /* of the tables */
 	bool is_open;              /* desk and writer are; with the first rows */
 	struct table_desk *desk;
@@ -118,6 +121,20 @@ void bigquery_refuse(struct batch *batch, struct record *record, const char *cod
 void bigquery_trouble(struct bigquery_table *table, bool needs_you, bool is_desk, const struct error *why);
 /* Rows of it were taken. */
 void bigquery_table_fine(struct bigquery_table *table);
+/*
+ * Append tables that are not as the transform thinks (bigquery_fit.c).
+ */
+/* Learns the columns that it has. */
+void fitting_learn(struct bigquery *sink, struct bigquery_table *table);
+/* Have others been read since? Then the next look at the table's shape takes them. */
+void fitting_refresh(struct bigquery *sink, struct bigquery_table *table);
+/* The shape of its rows with the schema as it is now, in the arena. */
+const struct table_shape *fitting_shape(const struct bigquery *sink, struct fitting *fitting, struct arena *arena,
+                                        const struct table_schema *schema);
+/* Writes the record's row for it; false: it is refused. */
+bool fitting_row(struct bigquery *sink, struct bigquery_table *table, struct batch *batch, struct record *record);
+void fitting_free(struct fitting *fitting);
+
 /* What waits of a table in trouble is parked, with all other records of the same messages. */
 void bigquery_park(struct bigquery *sink, struct batch *batch);
 /* Has any other table had rows taken lately? Then what fails is one table's trouble. */

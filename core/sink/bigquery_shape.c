@@ -54,12 +54,12 @@ static void field_of_column(struct table_field *field, struct arena *arena, cons
 }
 
 /* A column of which only NULL was seen has no type yet, and BigQuery never changes one: it comes with its first value. */
-static void record_fields(struct table_field *field, struct arena *arena, const struct table_schema *schema)
+static void record_fields(struct table_field *field, struct arena *arena, const struct table_schema *schema, const bool *is_absent)
 {
 	struct table_field *fields = arena_zalloc(arena, schema->count * sizeof(*fields));
 
 	for (size_t i = 0; i < schema->count; i++) {
-		if (!schema->columns[i].is_provisional)
+		if (!schema->columns[i].is_provisional && !(is_absent && is_absent[i]))
 			field_of_column(&fields[field->field_count++], arena, &schema->columns[i], i);
 	}
 	field->fields = fields;
@@ -98,7 +98,7 @@ const struct table_shape *changelog_shape(struct arena *arena, const struct tabl
 		*field = (struct table_field){ .name = span_of(changelog_fields[i].name), .kind = changelog_fields[i].kind,
 		                               .number = changelog_fields[i].number };
 		if (field->number == FULL_RECORD)
-			record_fields(field, arena, schema);
+			record_fields(field, arena, schema, NULL);
 		else if (field->number == PRIMARY_KEY)
 			key_fields(field, arena, schema);
 		shape->count += field->kind != BQ_STRUCT || field->field_count > 0;
@@ -108,12 +108,15 @@ const struct table_shape *changelog_shape(struct arena *arena, const struct tabl
 	return shape;
 }
 
-const struct table_shape *row_shape_of(struct arena *arena, const struct table_schema *schema)
+const struct table_shape *row_shape_of(struct arena *arena, const struct table_schema *schema, const bool *is_absent,
+                                       bool adds_nothing)
 {
 	struct table_shape *shape = arena_zalloc(arena, sizeof(*shape));
 	struct table_field row = { .fields = NULL };
 
-	record_fields(&row, arena, schema);
+	record_fields(&row, arena, schema, is_absent);
+	shape->adapts = true;
+	shape->adds_nothing = adds_nothing;
 	shape->fields = row.fields;
 	shape->count = row.field_count;
 	return shape;
@@ -146,6 +149,8 @@ const struct table_shape *shape_copy(struct arena *arena, const struct table_sha
 
 	copy->fields = fields_copy(arena, shape->fields, shape->count);
 	copy->count = shape->count;
+	copy->adapts = shape->adapts;
+	copy->adds_nothing = shape->adds_nothing;
 	copy->keys = keys_copy(arena, shape);
 	copy->key_count = shape->key_count;
 	if (shape->description)

@@ -182,6 +182,51 @@ static void fields_merge(json_t *fields, const struct table_field *wanted, size_
 	}
 }
 
+/*
+ * A table's columns as types of ours
+ */
+
+static bool type_of_json(const json_t *field, struct arena *arena, struct bq_type *out);
+
+static bool fields_of_json(const json_t *fields, struct arena *arena, struct bq_type *out)
+{
+	struct bq_field *list = arena_zalloc(arena, (json_array_size(fields) + 1) * sizeof(*list));
+	bool is_known = json_array_size(fields) > 0;
+	json_t *field;
+	size_t i;
+
+	json_array_foreach(fields, i, field) {
+		list[i].name = arena_copy(arena, span_of(text_of(field, "name", "")));
+		is_known = type_of_json(field, arena, &list[i].type) && is_known;
+	}
+	out->fields = list;
+	out->field_count = json_array_size(fields);
+	return is_known;
+}
+
+static bool type_of_json(const json_t *field, struct arena *arena, struct bq_type *out)
+{
+	enum bq_kind kind = kind_of(field);
+
+	*out = (struct bq_type){ .kind = kind < BQ_KINDS ? kind : BQ_STRING,
+	                         .is_array = strcmp(text_of(field, "mode", ""), "REPEATED") == 0 };
+	return kind < BQ_KINDS && (kind != BQ_STRUCT || fields_of_json(json_object_get(field, "fields"), arena, out));
+}
+
+struct table_column *columns_of_json(const json_t *fields, struct arena *arena, size_t *out_count)
+{
+	struct table_column *columns = arena_zalloc(arena, (json_array_size(fields) + 1) * sizeof(*columns));
+	json_t *field;
+	size_t i;
+
+	json_array_foreach(fields, i, field) {
+		columns[i].name = arena_copy(arena, span_of(text_of(field, "name", "")));
+		columns[i].is_known = type_of_json(field, arena, &columns[i].type);
+	}
+	*out_count = json_array_size(fields);
+	return columns;
+}
+
 void shape_compare(const json_t *present, const struct table_shape *wanted, struct shape_difference *out)
 {
 	json_t *merged = present ? json_deep_copy(present) : json_array();

@@ -35,6 +35,8 @@ struct table_shape {
 	const struct span *keys;           /* its primary key when it is made (never enforced, so never of a table where rows
 	                                      may come twice); key_count 0: none */
 	size_t key_count;
+	bool adapts;                       /* rows are fitted to the columns that the table has: another type is no trouble */
+	bool adds_nothing;                 /* such a table gets no column: what it lacks is left out */
 };
 
 /* Of the changelog of a source table: the template's columns, then ours; field numbers are those of record.proto
@@ -43,11 +45,22 @@ struct table_shape {
 #define CHANGELOG_RECEIVED 10
 #define CHANGELOG_CHANGE 11
 const struct table_shape *changelog_shape(struct arena *arena, const struct table_schema *schema);
-/* Of an append table: the columns as they are, column i as field i + 1, and nothing of ours. */
-const struct table_shape *row_shape_of(struct arena *arena, const struct table_schema *schema);
+/* Of an append table: the columns as they are, column i as field i + 1, and nothing of ours. `is_absent` (a column each; or
+ * NULL): left out. It adapts. */
+const struct table_shape *row_shape_of(struct arena *arena, const struct table_schema *schema, const bool *is_absent,
+                                       bool adds_nothing);
 const struct table_shape *shape_copy(struct arena *arena, const struct table_shape *shape);
 bool shape_equal(const struct table_shape *a, const struct table_shape *b);
 size_t shape_columns(const struct table_shape *shape); /* nested ones counted */
+
+/* A column as a table has it. */
+struct table_column {
+	struct span name;
+	struct bq_type type;
+	bool is_known;           /* else of a type that none of our values has */
+};
+/* Of REST's schema.fields, in the arena. */
+struct table_column *columns_of_json(const json_t *fields, struct arena *arena, size_t *out_count);
 
 /* As REST writes it: [{"name","type","mode"?,"fields"?}]. The caller's reference. */
 json_t *shape_json(const struct table_shape *shape);
@@ -134,6 +147,7 @@ struct table_desk;
 enum table_state {
 	TABLE_ASKING,    /* looked up, made, given columns, or waiting for the write path to know them: in a moment */
 	TABLE_READY,     /* rows of the wanted shape may be sent */
+	TABLE_DIFFERS,   /* its columns are others than an adapting shape's: table_desk_columns tells them, another shape is wanted */
 	TABLE_WAITING,   /* what passes by itself; `error` says what, `next_ms` when it is tried again */
 	TABLE_NEEDS_YOU, /* what does not; looked at again at `next_ms` all the same, so that a repair needs no word */
 };
@@ -165,6 +179,7 @@ struct table_view {
 	struct error error;      /* of WAITING and NEEDS_YOU; also of ASKING when it was one of them just before */
 	int64_t next_ms;         /* of those: the next try (clock_mono_ms) */
 	int64_t since_ms;        /* of `state`, and of `error` as long as its code is the same (clock_mono_ms) */
+	uint64_t columns_version; /* counts what was read of its columns; 0: not yet */
 	uint64_t incarnation;    /* another one: the table was dropped and made anew */
 	int64_t changed_ms;      /* when we made it or gave it columns (clock_mono_ms); 0: never. What the write path does not
 	                            know in the minutes behind that will pass */
@@ -173,6 +188,9 @@ struct table_view {
 	char what[64];           /* the call that is under way or waits: "making the table"; "" none */
 };
 void table_desk_look(struct table_desk *desk, size_t table, struct table_view *out);
+/* The columns that it has, in the arena, and their columns_version. */
+struct table_column *table_desk_columns(struct table_desk *desk, size_t table, struct arena *arena, size_t *out_count,
+                                        uint64_t *out_version);
 /* Waits until some table has changed its state since `*inout_seen` (0 at first), or until_ms (clock_mono_ms). */
 bool table_desk_wait(struct table_desk *desk, uint64_t *inout_seen, int64_t until_ms);
 

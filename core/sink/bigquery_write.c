@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#define FITS_MOST 5 /* a batch is gathered again for tables whose columns are found to be others */
+
 /* The parts of a batch; their lists lie in its arena. */
 struct gathering {
 	struct bigquery *sink;
@@ -142,6 +144,15 @@ static bool changes_until(struct gathering *g, const struct schema_change **next
 	return true;
 }
 
+/* Of a table that is not as the transform thinks the row is written anew; false: it is refused. */
+static bool record_fit(struct gathering *g, uint32_t at)
+{
+	struct record *record = &g->batch->records[at];
+	struct bigquery_table *table = bigquery_table_of(g->sink, record->table);
+
+	return !table->fitting || fitting_row(g->sink, table, g->batch, record);
+}
+
 static bool gather(struct gathering *g, struct error *err)
 {
 	const struct schema_change *next = g->batch->changes;
@@ -157,6 +168,8 @@ static bool gather(struct gathering *g, struct error *err)
 		if (record->table >= g->sink->books.count)
 			return fail(err, ERROR_BUG, "store_failed", "a record is of table number %" PRIu32 ", which has no schema",
 			            record->table);
+		if (!record_fit(g, (uint32_t)i))
+			continue;
 		part_add(g, record->table, (uint32_t)i);
 	}
 	return changes_until(g, &next, SIZE_MAX, err);
@@ -182,14 +195,11 @@ static bool has_pending(const struct batch *batch)
 	return false;
 }
 
-static bool write_rows(struct bigquery *sink, struct batch *batch, struct error *err)
+static bool write_gathered(struct bigquery *sink, struct batch *batch, struct error *err)
 {
 	struct gathering g = { .sink = sink, .batch = batch };
 	bool is_fine;
 
-	/* Letters and filtered messages of a job that cannot reach Google are kept all the same. */
-	if ((has_pending(batch) || batch->changes) && !bigquery_reach(sink, err))
-		return false;
 	if (!gather(&g, err))
 		return false;
 	want_tables(&g);
@@ -198,6 +208,52 @@ static bool write_rows(struct bigquery *sink, struct batch *batch, struct error 
 	                                    : insert_write(sink->insert, batch, g.parts, g.count, err));
 	bigquery_park(sink, batch);
 	return is_fine;
+}
+
+static void fittings_refresh(struct bigquery *sink)
+{
+	for (size_t i = 0; i < sink->table_room; i++) {
+		if (sink->tables[i] && sink->tables[i]->fitting)
+			fitting_refresh(sink, sink->tables[i]);
+	}
+}
+
+/* Tables whose rows were not sent because their columns are others; false: none. One that changes all the time is in
+ * trouble like any other. */
+static bool fittings_learn(struct bigquery *sink, bool is_last)
+{
+	struct error why;
+	bool has_any = false;
+
+	for (size_t i = 0; i < sink->table_room; i++) {
+		struct bigquery_table *table = sink->tables[i];
+
+		if (!table || !table->is_unfit)
+			continue;
+		has_any = true;
+		fitting_learn(sink, table);
+		if (!is_last)
+			continue;
+		fail(&why, ERROR_TRANSIENT, "column_type_differs", "table '%s': its columns change all the time", table->path);
+		bigquery_trouble(table, false, false, &why);
+	}
+	return has_any;
+}
+
+static bool write_rows(struct bigquery *sink, struct batch *batch, struct error *err)
+{
+	/* Letters and filtered messages of a job that cannot reach Google are kept all the same. */
+	if ((has_pending(batch) || batch->changes) && !bigquery_reach(sink, err))
+		return false;
+	fittings_refresh(sink);
+	for (unsigned turn = 1; turn <= FITS_MOST; turn++) {
+		if (!write_gathered(sink, batch, err))
+			return false;
+		if (!fittings_learn(sink, turn == FITS_MOST))
+			break;
+	}
+	bigquery_park(sink, batch);
+	return true;
 }
 
 bool bigquery_write(struct sink *self, struct batch *batch, struct error *err)

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "options/options.h"
 #include "record/batch.h"
+#include "record/fit.h"
 
 #include <stdatomic.h>
 
@@ -54,6 +55,7 @@ struct sink_setup {
 	struct google *google;      /* lent until close; NULL: the job asks nothing of Google */
 	const char *dataset;        /* of this sink alone, where a job has several (local_many.c); NULL: the job's */
 	struct sink_figures *figures; /* lent until close; NULL: nobody looks */
+	struct row_fitter *fitter;  /* of append tables at BigQuery, lent until close; NULL: rows are written as they are */
 };
 
 /* What the destination knows of the job. Lent until close. */

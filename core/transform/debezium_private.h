@@ -508,6 +508,8 @@ bool value_convert(struct debezium *d, struct event *e, int column, const struct
 bool table_find(struct debezium *d, struct event *e); /* sets e->table, may make it */
 struct table *table_lookup(struct debezium *d, struct span source);
 struct table *table_restore(struct debezium *d, const struct table_schema *schema);
+/* One that is in no list; the caller frees it. */
+struct table *table_alone(const struct table_schema *schema);
 void table_free(struct table *table);
 void table_note(struct event *e, unsigned note, const char *code, const char *text);
 void table_change(struct table *table, const char *what, struct span name); /* "new column", phone */

@@ -107,13 +107,11 @@ static struct span body_of_retry(struct debezium *d, struct event *e)
 	return out->is_full ? message->body : arena_copy(e->batch->arena, text_span(out));
 }
 
-static bool parse(struct debezium *d, struct event *e)
+bool mapped_parse(struct debezium *d, struct event *e)
 {
 	struct span body = body_of_retry(d, e);
 	size_t at = 0;
 
-	if (body.at == e->message->body.at && borrow_whole(d, e))
-		return true;
 	enum json_fault fault = json_parse(&d->doc, body, &at);
 
 	if (fault == JSON_TRAILING) {
@@ -125,6 +123,14 @@ static bool parse(struct debezium *d, struct event *e)
 		return refuse_text(e, fault, at);
 	e->doc = &d->doc;
 	return true;
+}
+
+/* The source's tokens are used where it has them. */
+static bool parse(struct debezium *d, struct event *e)
+{
+	bool is_asked = d->options->dead_letter_metadata && e->message->letter_error;
+
+	return (!is_asked && borrow_whole(d, e)) || mapped_parse(d, e);
 }
 
 static bool is_object(struct event *e)
@@ -248,8 +254,19 @@ static bool name_takes(enum name_kind kind, struct span name)
 	return name.len && name_is_allowed(kind, name);
 }
 
-static bool check(struct event *e, enum name_kind kind, const char *option, struct span name, struct span missing)
+/* BigQuery's ways of writing take rows for tables, and find the partition by themselves. */
+static bool refuse_partition(struct event *e, const char *option, struct span name)
 {
+	return REFUSE_MAP(e, "bad_destination", NOTHING, NOTHING, "%s: '%.*s' is a partition, and rows are written into tables; make "
+	                  "them partitioned with the parameter partition", option, SPAN_ARG(name));
+}
+
+static bool check(struct debezium *d, struct event *e, enum name_kind kind, const char *option, struct span name, struct span missing)
+{
+	struct span table;
+
+	if (kind == NAME_TABLE && d->options->warehouse == WAREHOUSE_BIGQUERY && has_partition(name, &table))
+		return refuse_partition(e, option, name);
 	if (name_takes(kind, name))
 		return true;
 	if (missing.at)
@@ -282,8 +299,8 @@ static bool find_table(struct debezium *d, struct event *e)
 		return false;
 	if (!options->auto_map_tables)
 		table = without_sign(e, table);
-	if (!check(e, NAME_DATASET, "outputDatasetTemplate", dataset, missing_dataset) ||
-	    !check(e, NAME_TABLE, "outputTableNameTemplate", table, missing_table))
+	if (!check(d, e, NAME_DATASET, "outputDatasetTemplate", dataset, missing_dataset) ||
+	    !check(d, e, NAME_TABLE, "outputTableNameTemplate", table, missing_table))
 		return false;
 	if (!dataset_is_known(d, dataset))
 		return REFUSE_MAP(e, "too_many_datasets", NOTHING, NOTHING,

@@ -50,6 +50,9 @@ void mapped_columns_again(struct debezium *d);
 /* A REQUIRED field of a row's records that has no value, with where it stands in the message; false: none. */
 bool mapped_lacks_inside(const struct row *row, struct arena *arena, int32_t *out_column, const char **out_path);
 
+/* mapped.c: the message's text into e->doc; false: it is refused. */
+bool mapped_parse(struct debezium *d, struct event *e);
+
 /* mapped_clean.c: what the original makes of a value, without or with its faults; pure functions of text. */
 /* Of a DATE: the text without a midnight behind it. */
 struct span clean_date(struct span text, bool is_original, struct arena *arena);

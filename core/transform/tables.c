@@ -49,23 +49,30 @@ struct table *table_lookup(struct debezium *d, struct span source)
 	return NULL;
 }
 
-static struct table *table_add(struct debezium *d, struct span source)
+static struct table *table_new(struct span source)
 {
 	struct table *table = memory_zalloc(sizeof(*table));
+
+	table->arena = arena_new(4096);
+	table->type_version = 1;
+	table->why = text_new(1024);
+	table->guesses = text_new(GUESSES_BYTES);
+	table->steps = text_new(STEPS_BYTES_MAX);
+	table->schema.source = arena_copy(table->arena, source);
+	table->hash = hash_bytes(source);
+	return table;
+}
+
+static struct table *table_add(struct debezium *d, struct span source)
+{
+	struct table *table = table_new(source);
 
 	slots_grow(d);
 	if (d->table_count == d->table_room) {
 		d->table_room = d->table_room ? d->table_room * 2 : 16;
 		d->tables = memory_grow(d->tables, d->table_room * sizeof(struct table *));
 	}
-	table->arena = arena_new(4096);
-	table->type_version = 1;
-	table->why = text_new(1024);
-	table->guesses = text_new(GUESSES_BYTES);
-	table->steps = text_new(STEPS_BYTES_MAX);
 	table->number = (uint32_t)d->table_count;
-	table->schema.source = arena_copy(table->arena, source);
-	table->hash = hash_bytes(source);
 	d->tables[d->table_count++] = table;
 	slot_put(d, table);
 	return table;
@@ -91,10 +98,8 @@ void table_free(struct table *table)
 	free(table);
 }
 
-/* A table of an earlier run. What the configuration says of it follows with its first event. */
-struct table *table_restore(struct debezium *d, const struct table_schema *schema)
+static void table_take(struct table *table, const struct table_schema *schema)
 {
-	struct table *table = table_add(d, schema->source);
 	const struct table_schema *copy = schema_copy(table->arena, schema);
 	size_t count = copy->count, key_count = copy->key_count;
 
@@ -111,12 +116,30 @@ struct table *table_restore(struct debezium *d, const struct table_schema *schem
 	table->told_count = count;
 	table->is_collided = copy->notes & NOTE_NAME_COLLISION;
 	table_sync(table);
-	const char *end = copy->history.len ? memrchr(copy->history.at, '\n', copy->history.len) : NULL;
+}
 
-	table->epochs = end ? span_make(copy->history.at, (size_t)(end - copy->history.at)) : copy->history;
+/* A table of an earlier run. What the configuration says of it follows with its first event. */
+struct table *table_restore(struct debezium *d, const struct table_schema *schema)
+{
+	struct table *table = table_add(d, schema->source);
+	struct span history;
+
+	table_take(table, schema);
+	history = table->schema.history;
+	const char *end = history.len ? memrchr(history.at, '\n', history.len) : NULL;
+
+	table->epochs = end ? span_make(history.at, (size_t)(end - history.at)) : history;
 	history_read(&d->history, table->epochs);
 	if (end)
-		first_defaults_read(table, span_make(end + 1, copy->history.len - table->epochs.len - 1));
+		first_defaults_read(table, span_make(end + 1, history.len - table->epochs.len - 1));
+	return table;
+}
+
+struct table *table_alone(const struct table_schema *schema)
+{
+	struct table *table = table_new(schema->source);
+
+	table_take(table, schema);
 	return table;
 }
 

@@ -8,6 +8,7 @@
 
 #include "options/options.h"
 #include "record/batch.h"
+#include "record/fit.h"
 
 struct google;
 
@@ -42,6 +43,10 @@ extern const struct transform_ops transform_debezium;
 /* PubSub_CDC_to_BigQuery: the message is the row. Its records are INSERTs of tables whose schema names the dataset; with
  * wants_proto record->proto is the row alone, column i as field i + 1. */
 extern const struct transform_ops transform_mapped;
+
+/* Writes rows of transform_mapped again, for tables whose columns are somebody else's. For one thread at a time, which need
+ * not be the transform's. */
+struct row_fitter *mapped_fitter_open(const struct job_options *, struct error *);
 
 const struct transform_ops *transform_choose(const struct job_options *, struct error *);
 
