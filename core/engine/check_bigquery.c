@@ -8,6 +8,7 @@
 #include "sink/bigquery.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define DAY_MS INT64_C(86400000)
 
@@ -27,10 +28,58 @@ static const char *dataset_of(const struct job_options *options)
 	return options->change_log_dataset ? options->change_log_dataset : options->replica_dataset;
 }
 
-/* Datasets that messages name are known when they come. */
+static bool is_append(const struct job_options *options)
+{
+	return options->replication_mode == REPLICATION_APPEND;
+}
+
+static const char *dataset_parameter(const struct job_options *options)
+{
+	return options->template == TEMPLATE_PUBSUB_CDC ? "outputDatasetTemplate" : "changeLogDataset";
+}
+
 bool check_writes_bigquery(const struct job_options *options)
 {
-	return options->warehouse == WAREHOUSE_BIGQUERY && options->template == TEMPLATE_CDC && dataset_of(options);
+	return options->warehouse == WAREHOUSE_BIGQUERY && options->template != TEMPLATE_BIGTABLE && dataset_of(options);
+}
+
+/*
+ * The job's datasets: the one that it names, else those that messages have chosen so far
+ */
+#define DATASETS_MOST 20
+
+struct datasets {
+	struct arena *arena;
+	const char *names[DATASETS_MOST];
+	size_t count;
+};
+
+static void dataset_add(struct datasets *datasets, struct span name)
+{
+	for (size_t i = 0; i < datasets->count; i++) {
+		if (span_is(name, datasets->names[i]))
+			return;
+	}
+	if (datasets->count < DATASETS_MOST)
+		datasets->names[datasets->count++] = arena_string(datasets->arena, name);
+}
+
+/* The caller frees the arena. */
+static void datasets_find(struct check *check, struct datasets *out)
+{
+	struct job_files files;
+	struct error ignored = { 0 };
+
+	*out = (struct datasets){ .arena = arena_new(1024) };
+	if (job_has_one_dataset(check->options)) {
+		dataset_add(out, span_of(dataset_of(check->options)));
+		return;
+	}
+	if (!files_open_as_they_are(&files, check->call->engine->home, check->options, &ignored))
+		return;
+	for (size_t i = 0; i < files.state.table_count; i++)
+		dataset_add(out, files.state.tables[i]->dataset);
+	files_close(&files);
 }
 
 void check_bigquery_place(struct check *check)
@@ -150,13 +199,13 @@ static void say_dataset(struct check *check, const struct finding *about, const 
 static void ask_dataset(struct check *check, const struct bigquery_asker *asker, const char *dataset)
 {
 	char tried[600], fix[CHECK_FIX_BYTES] = "";
-	struct finding about = { .parameter = "changeLogDataset", .tried = tried, .fix = fix };
+	struct finding about = { .parameter = dataset_parameter(check->options), .tried = tried, .fix = fix };
 	struct bigquery_dataset facts;
 	struct error why = { 0 };
 
 	snprintf(tried, sizeof(tried), "datasets.get %s:%s", asker->project, dataset);
-	check->has_dataset = bigquery_dataset_look(asker, dataset, &facts, &why);
-	if (check->has_dataset) {
+	if (bigquery_dataset_look(asker, dataset, &facts, &why)) {
+		check->has_dataset = true;
 		say_dataset(check, &about, asker, dataset, &facts);
 	} else if (strcmp(why.code, "bigquery_denied") == 0) {
 		/* Writing needs no right to look at the dataset. */
@@ -167,6 +216,20 @@ static void ask_dataset(struct check *check, const struct bigquery_asker *asker,
 		fix_for(check, asker, dataset, why.code, fix);
 		check_fails(check, &about, &why);
 	}
+}
+
+static void ask_datasets(struct check *check, const struct bigquery_asker *asker)
+{
+	struct finding about = { .parameter = dataset_parameter(check->options) };
+	struct datasets datasets;
+
+	datasets_find(check, &datasets);
+	for (size_t i = 0; i < datasets.count; i++)
+		ask_dataset(check, asker, datasets.names[i]);
+	if (!datasets.count)
+		check_ok(check, &about, "messages choose the dataset, and none has come yet: a dataset that is not there then parks its "
+		         "rows until somebody makes it");
+	arena_free(datasets.arena);
 }
 
 void check_bigquery_dataset(struct check *check)
@@ -181,7 +244,7 @@ void check_bigquery_dataset(struct check *check)
 		check_fails(check, &about, &why);
 		return;
 	}
-	ask_dataset(check, &asker, dataset_of(check->options));
+	ask_datasets(check, &asker);
 	rest_close(asker.client);
 }
 
@@ -189,16 +252,34 @@ void check_bigquery_dataset(struct check *check)
  * Tables
  */
 
+/* An append table that somebody else has made is used as it is. */
+static void say_others_table(struct check *check, const struct finding *about, const char *dataset, const char *table,
+                             const struct bigquery_table_look *look)
+{
+	if (look->conflicts)
+		check_ok(check, about, "table '%s.%s' is there; column %s is %s%s: values are converted, and what it does not take is a dead letter",
+		         dataset, table, look->conflict, look->conflict_has, look->conflicts > 1 ? " (and more differ)" : "");
+	else
+		check_warning(check, about, "unknown_column", "table '%s.%s' has no column %s%s, and autoMapTables=false adds none: rows with a "
+		              "value for it are dead letters", dataset, table, look->first_missing, look->missing > 1 ? " (and more)" : "");
+}
+
 static void say_table(struct check *check, const struct finding *about, const char *dataset, const char *table,
                       const struct bigquery_table_look *look)
 {
+	bool adds_nothing = is_append(check->options) && !check->options->auto_map_tables;
 	struct error why = { 0 };
 
-	if (!look->is_there) {
+	if (!look->is_there && adds_nothing) {
+		fail(&why, ERROR_CONFIG, "table_missing", "table '%s.%s' does not exist, and autoMapTables=false makes none", dataset, table);
+		check_fails(check, about, &why);
+	} else if (!look->is_there) {
 		check_ok(check, about, "table '%s.%s' is not there yet; the job makes it", dataset, table);
 	} else if (strcmp(look->type, "TABLE") != 0 && *look->type) {
 		fail(&why, ERROR_CONFIG, "not_a_table", "'%s.%s' is a %s, which takes no rows", dataset, table, look->type);
 		check_fails(check, about, &why);
+	} else if (is_append(check->options) && (look->conflicts || (look->missing && adds_nothing))) {
+		say_others_table(check, about, dataset, table, look);
 	} else if (look->conflicts) {
 		fail(&why, ERROR_CONFIG, "column_type_differs", "table '%s.%s': column %s is %s there, and %s would be written%s", dataset, table,
 		     look->conflict, look->conflict_has, look->conflict_wants, look->conflicts > 1 ? " (and more columns)" : "");
@@ -211,21 +292,24 @@ static void say_table(struct check *check, const struct finding *about, const ch
 	}
 }
 
-static void ask_table(struct check *check, const struct bigquery_asker *asker, const char *dataset, const struct table_schema *schema)
+static void ask_table(struct check *check, const struct bigquery_asker *asker, const struct table_schema *schema)
 {
+	char *own = schema->dataset.len ? memory_string_of(schema->dataset) : NULL;
+	const char *dataset = own ? own : dataset_of(check->options);
 	char name[1100], tried[2000], fix[CHECK_FIX_BYTES] = "";
-	struct finding about = { .parameter = "changeLogDataset", .tried = tried, .fix = fix };
+	struct finding about = { .parameter = dataset_parameter(check->options), .tried = tried, .fix = fix };
 	struct bigquery_table_look look;
 	struct error why = { 0 };
 
-	snprintf(name, sizeof(name), "%.*s_changelog", SPAN_ARG(schema->name));
+	snprintf(name, sizeof(name), "%.*s%s", SPAN_ARG(schema->name), is_append(check->options) ? "" : "_changelog");
 	snprintf(tried, sizeof(tried), "tables.get %s:%s.%s", asker->project, dataset, name);
-	if (bigquery_table_compare(asker, dataset, span_of(name), schema, &look, &why)) {
+	if (bigquery_table_compare(asker, dataset, span_of(name), schema, is_append(check->options), &look, &why)) {
 		say_table(check, &about, dataset, name, &look);
-	} else {
+	} else if (strcmp(why.code, "dataset_missing") != 0) { /* that was said of the dataset */
 		fix_for(check, asker, dataset, why.code, fix);
 		check_fails(check, &about, &why);
 	}
+	free(own);
 }
 
 /* Those that the job knows: a job that never ran has none. */
@@ -239,7 +323,7 @@ void check_bigquery_tables(struct check *check)
 		return;
 	if (files_open_as_they_are(&files, check->call->engine->home, check->options, &why)) {
 		for (size_t i = 0; i < files.state.table_count && check_wait_ms(check) > 0; i++)
-			ask_table(check, &asker, dataset_of(check->options), files.state.tables[i]);
+			ask_table(check, &asker, files.state.tables[i]);
 		files_close(&files);
 	}
 	rest_close(asker.client);
@@ -255,7 +339,7 @@ static void say_rights(struct check *check, const struct bigquery_asker *asker, 
 	struct error why = { 0 };
 
 	for (size_t i = 0; i < RIGHTS; i++) {
-		struct finding about = { .parameter = "changeLogDataset", .tried = "tables.testIamPermissions", .fix = has[i] ? NULL : fix };
+		struct finding about = { .parameter = dataset_parameter(check->options), .tried = "tables.testIamPermissions", .fix = has[i] ? NULL : fix };
 
 		fix_for(check, asker, dataset, "bigquery_denied", fix);
 		if (has[i]) {
@@ -275,7 +359,7 @@ static void ask_rights(struct check *check, const struct bigquery_asker *asker, 
 {
 	const char *names[RIGHTS];
 	bool has[RIGHTS];
-	struct finding about = { .parameter = "changeLogDataset", .tried = "tables.testIamPermissions" };
+	struct finding about = { .parameter = dataset_parameter(check->options), .tried = "tables.testIamPermissions" };
 	struct error why = { 0 };
 
 	for (size_t i = 0; i < RIGHTS; i++)
@@ -287,12 +371,11 @@ static void ask_rights(struct check *check, const struct bigquery_asker *asker, 
 }
 
 /* One step that rows need, done: what was tried, and in words what works. */
-static void say_step(struct check *check, const struct bigquery_asker *asker, const char *tried, bool is_fine, const char *works,
-                     const struct error *why)
+static void say_step(struct check *check, const struct bigquery_asker *asker, const char *dataset, const char *tried, bool is_fine,
+                     const char *works, const struct error *why)
 {
 	char fix[CHECK_FIX_BYTES] = "";
-	const char *dataset = dataset_of(check->options);
-	struct finding about = { .parameter = "changeLogDataset", .tried = tried, .fix = fix };
+	struct finding about = { .parameter = dataset_parameter(check->options), .tried = tried, .fix = fix };
 
 	if (is_fine) {
 		check_ok(check, &about, "%s", works);
@@ -307,30 +390,30 @@ static void try_rows(struct check *check, const struct bigquery_asker *asker, co
 	struct error why = { 0 };
 	bool is_fine = bigquery_try_column(asker, dataset, table, &why);
 
-	say_step(check, asker, "tables.patch", is_fine, "columns can be added", &why);
+	say_step(check, asker, dataset, "tables.patch", is_fine, "columns can be added", &why);
 	if (!json_is_true(json_object_get(check->options->parameters, "useStorageWriteApi"))) {
 		is_fine = bigquery_try_insert(asker, dataset, table, &why);
-		say_step(check, asker, "tabledata.insertAll", is_fine, "rows can be written by insertAll: an entry was taken", &why);
+		say_step(check, asker, dataset, "tabledata.insertAll", is_fine, "rows can be written by insertAll: an entry was taken", &why);
 		return;
 	}
 	is_fine = bigquery_try_stream(asker, dataset, table, false, &why);
-	say_step(check, asker, "GetWriteStream", is_fine, "the Storage Write API is reached, and knows the dataset", &why);
+	say_step(check, asker, dataset, "GetWriteStream", is_fine, "the Storage Write API is reached, and knows the dataset", &why);
 	if (is_fine && !json_is_true(json_object_get(check->options->parameters, "useStorageWriteApiAtLeastOnce"))) {
 		is_fine = bigquery_try_stream(asker, dataset, table, true, &why);
-		say_step(check, asker, "CreateWriteStream", is_fine, "streams with offsets can be made, for exactly once", &why);
+		say_step(check, asker, dataset, "CreateWriteStream", is_fine, "streams with offsets can be made, for exactly once", &why);
 	}
 }
 
 static void try_table(struct check *check, const struct bigquery_asker *asker, const char *dataset)
 {
 	char name[BIGQUERY_TRY_NAME_BYTES], works[600], fix[CHECK_FIX_BYTES];
-	struct finding about = { .parameter = "changeLogDataset", .tried = "tables.delete", .fix = fix };
+	struct finding about = { .parameter = dataset_parameter(check->options), .tried = "tables.delete", .fix = fix };
 	struct error why = { 0 };
 	bool is_fine = bigquery_try_make(asker, dataset, name, &why);
 
 	if (is_fine)
 		snprintf(works, sizeof(works), "tables can be made in '%s': %s was, for the checks below", dataset, name);
-	say_step(check, asker, "tables.insert", is_fine, works, &why);
+	say_step(check, asker, dataset, "tables.insert", is_fine, works, &why);
 	if (!is_fine)
 		return;
 	ask_rights(check, asker, dataset, name);
@@ -342,13 +425,30 @@ static void try_table(struct check *check, const struct bigquery_asker *asker, c
 	              why.message);
 }
 
-void check_bigquery_rows(struct check *check)
+/* What is missing has been said. */
+static bool is_missing(const struct bigquery_asker *asker, const char *dataset)
 {
-	struct bigquery_asker asker;
+	struct bigquery_dataset facts;
 	struct error why = { 0 };
 
-	if (!check->has_dataset || !asker_open(check, &asker, &why))
+	return !bigquery_dataset_look(asker, dataset, &facts, &why) && strcmp(why.code, "dataset_missing") == 0;
+}
+
+/* A job that makes no tables needs no right to, and is not tried with one. */
+void check_bigquery_rows(struct check *check)
+{
+	bool makes_none = is_append(check->options) && !check->options->auto_map_tables;
+	struct bigquery_asker asker;
+	struct datasets datasets;
+	struct error why = { 0 };
+
+	if (!check->has_dataset || makes_none || !asker_open(check, &asker, &why))
 		return;
-	try_table(check, &asker, dataset_of(check->options));
+	datasets_find(check, &datasets);
+	for (size_t i = 0; i < datasets.count && check_wait_ms(check) > 0; i++) {
+		if (!is_missing(&asker, datasets.names[i]))
+			try_table(check, &asker, datasets.names[i]);
+	}
+	arena_free(datasets.arena);
 	rest_close(asker.client);
 }

@@ -64,6 +64,7 @@ static struct sink *bigquery_open(const struct sink_setup *setup, struct error *
 	books->dataset = arena_string(books->arena, span_of(setup->options->change_log_dataset));
 	books->incarnation = arena_string(books->arena, span_of(setup->incarnation));
 	books->is_append = setup->options->replication_mode == REPLICATION_APPEND;
+	books->are_columns_by_source = books->is_append;
 	books->has_own_dataset = setup->options->template == TEMPLATE_PUBSUB_CDC;
 	books->known_commits = witness_level(setup, SPAN(""), NULL);
 	sink->options = setup->options;
@@ -212,10 +213,18 @@ static void done_clear(struct bigquery *sink)
 	sink->old_shape_count = 0;
 }
 
+static bool table_save(struct local_sink *books, uint32_t number, struct error *err)
+{
+	const struct table_schema *schema = books->tables[number].schema;
+
+	return local_table_save(books, number, err) &&
+	       (!books->are_columns_by_source || catalog_columns_write(books->store, schema->source, PART_TABLE, schema, err));
+}
+
 static bool tables_save(struct local_sink *books, struct error *err)
 {
 	for (size_t i = 0; i < books->count; i++) {
-		if (books->tables[i].is_touched && !local_table_save(books, (uint32_t)i, err))
+		if (books->tables[i].is_touched && !table_save(books, (uint32_t)i, err))
 			return false;
 	}
 	return true;

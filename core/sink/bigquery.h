@@ -38,7 +38,7 @@ struct bigquery_dataset {
 /* False: `dataset_missing`, `no_such_project`, `bigquery_denied`, or why nobody answered. */
 bool bigquery_dataset_look(const struct bigquery_asker *asker, const char *dataset, struct bigquery_dataset *out, struct error *err);
 
-/* The changelog table of a source table beside what would be written into it. */
+/* The changelog table of a source table, or its append table, beside what would be written into it. */
 struct bigquery_table_look {
 	bool is_there;
 	char type[32];            /* TABLE, VIEW, .. */
@@ -49,7 +49,7 @@ struct bigquery_table_look {
 	int64_t streamed_rows;    /* in the streaming buffer; 0: none */
 };
 bool bigquery_table_compare(const struct bigquery_asker *asker, const char *dataset, struct span table,
-                            const struct table_schema *schema, struct bigquery_table_look *out, struct error *err);
+                            const struct table_schema *schema, bool is_append, struct bigquery_table_look *out, struct error *err);
 
 /* May the account make calls that the quota project pays? Only that: other refusals of the call are none of this question. */
 bool bigquery_payer_look(const struct bigquery_asker *asker, struct error *err);

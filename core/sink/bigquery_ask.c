@@ -123,15 +123,16 @@ bool bigquery_payer_look(const struct bigquery_asker *asker, struct error *err)
 	return false;
 }
 
-static void compare(const json_t *table, const struct table_schema *schema, struct bigquery_table_look *out)
+static void compare(const json_t *table, const struct table_schema *schema, bool is_append, struct bigquery_table_look *out)
 {
 	struct arena *arena = arena_new(4096);
+	const struct table_shape *shape = is_append ? row_shape_of(arena, schema, NULL, false) : changelog_shape(arena, schema);
 	struct shape_difference difference;
 
 	out->is_there = true;
 	text_keep(out->type, sizeof(out->type), table, "type");
 	out->streamed_rows = number_of(json_object_get(table, "streamingBuffer"), "estimatedRows");
-	shape_compare(json_object_get(json_object_get(table, "schema"), "fields"), changelog_shape(arena, schema), &difference);
+	shape_compare(json_object_get(json_object_get(table, "schema"), "fields"), shape, &difference);
 	out->missing = difference.missing;
 	out->conflicts = difference.conflicts;
 	snprintf(out->first_missing, sizeof(out->first_missing), "%s", difference.first_missing);
@@ -166,7 +167,7 @@ static bool ask_table(const struct bigquery_asker *asker, struct question questi
 }
 
 bool bigquery_table_compare(const struct bigquery_asker *asker, const char *dataset, struct span table,
-                            const struct table_schema *schema, struct bigquery_table_look *out, struct error *err)
+                            const struct table_schema *schema, bool is_append, struct bigquery_table_look *out, struct error *err)
 {
 	char *name = memory_string_of(table);
 	json_t *json = NULL;
@@ -175,7 +176,7 @@ bool bigquery_table_compare(const struct bigquery_asker *asker, const char *data
 
 	memset(out, 0, sizeof(*out));
 	if (is_fine)
-		compare(json, schema, out);
+		compare(json, schema, is_append, out);
 	json_decref(json);
 	free(name);
 	return is_fine || (status == 404 && strcmp(err->code, "table_missing") == 0);

@@ -134,6 +134,9 @@ static bool tables_read(struct local_sink *sink, struct error *err)
 	sink->schemas = memory_zalloc(sink->room * sizeof(*sink->schemas));
 	sink->ledgers = memory_zalloc((sink->room + 1) * sizeof(*sink->ledgers));
 	for (size_t i = 0; i < count; i++) {
+		if (sink->are_columns_by_source &&
+		    !catalog_columns_read(sink->store, tables[i].schema.source, PART_TABLE, sink->arena, &tables[i].schema, err))
+			return false;
 		if (sink->has_own_dataset)
 			tables[i].schema.dataset = dataset_of_source(tables[i].schema.source);
 		sink->tables[i].schema = sink->tables[i].committed = &tables[i].schema;

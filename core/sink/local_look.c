@@ -47,6 +47,7 @@ static bool look_at_one(const struct sink_setup *setup, struct arena *arena, str
 
 	sink.dataset = (char *)dataset;
 	sink.has_own_dataset = setup->options->template == TEMPLATE_PUBSUB_CDC;
+	sink.are_columns_by_source = sink.is_append && setup->options->warehouse == WAREHOUSE_BIGQUERY;
 	sink.store = setup->options->warehouse == WAREHOUSE_BIGQUERY
 	                     ? bigquery_books_open(setup->warehouse, sink.job, STORE_READ, &failure)
 	                     : local_open(setup->warehouse, dataset, STORE_READ, 0, 0, &failure);

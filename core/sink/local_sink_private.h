@@ -24,6 +24,7 @@ struct local_sink {
 	const char *incarnation;       /* of the store that fills it now */
 	bool is_upsert, is_append;     /* neither: changelogs */
 	bool has_own_dataset;          /* schemas name it: messages choose it */
+	bool are_columns_by_source;    /* append tables at BigQuery: the books have several datasets, and no rows */
 	bool may_make;                 /* tables and columns (autoMapTables) */
 	bool is_open;                  /* a transaction */
 	bool is_known;

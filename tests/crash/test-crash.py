@@ -242,6 +242,31 @@ class AtBigQuery(Scenario):
         return {"t": sorted(rows, key=repr)}
 
 
+class ChosenAtBigQuery(Chosen):
+    """The same into datasets of the stand-in of BigQuery, whose books are one file."""
+    bq = None
+
+    def prepare(self, home):
+        if self.bq:
+            self.bq.__exit__()
+        self.bq = emulators.bigquery("d0", "d1", "d2", project="weir-test")
+        home.env.update(self.bq.env)
+        super().prepare(home)
+        with open(home.file("job.json")) as file:
+            job = json.load(file)
+        job["parameters"].pop("warehouse")
+        job["parameters"].update(useStorageWriteApi=True, storageWriteApiTriggeringFrequencySec=1)
+        home.write("job.json", json.dumps(dict(job, project="weir-test")))
+
+    def tables(self, _):
+        found = {}
+        for dataset in ("d0", "d1", "d2"):
+            for table in ("t0", "t1"):
+                rows = self.bq.rows("%s.%s" % (dataset, table))
+                found["%s.%s" % (dataset, table)] = sorted((sorted((k, v) for k, v in row.items() if v is not None) for row in rows), key=repr)
+        return found
+
+
 class Altered(Unruled):
     """All but the last line first, and then that one, which changes the schema behind a later change."""
 
@@ -275,6 +300,7 @@ def scenarios():
         Paused("paused table", weir.feed(two_tables(), weir.id_key),
                commands=(("run",), ("pause", "job", "t"), ("run", "more"), ("resume", "job", "t"), ("run",))),
         AtBigQuery("exactly once at BigQuery", keyed),
+        ChosenAtBigQuery("chosen datasets at BigQuery", chosen(), replicationMode="append"),
         Altered("altered", altered(), commands=(("run",), ("run", "more"))),
         Altered("altered upsert", altered(), commands=(("run",), ("run", "more")), replicationMode="upsert", changeLogDataset=None),
         Unruled("renamed", renamed()),

@@ -273,3 +273,44 @@ def test_a_partition_is_no_table_at_bigquery():
         assert [x["code"] for x in home.letters()] == ["bad_destination"] and "is a partition" in home.letters()[0]["message"], home.letters()
         result = run(home, [{"tbl": "x$20240101"}], name="fixed", outputDatasetTemplate="d", autoMapTables=False, expect=None)
         assert result["parked"] == 1 and result["tables"][0]["table"] == "d.x_20240101", result
+
+
+def checked(home, **more):
+    """Exit status and what `weir check` says: {level: messages}."""
+    r = home.run("check", write_job(home, **more), "--json")
+    return r.code, {level: [x["message"] for x in r.lines if x["level"] == level] for level in ("ok", "warning", "fails")}
+
+
+def test_check_looks_at_datasets_tables_and_rights():
+    with emulators.bigquery("d", project=PROJECT) as bq, weir.Home() as home:
+        home.env.update(bq.env)
+        code, said = checked(home, lines=[{"ds": "d", "tbl": "t", "id": "1", "x": "y"}, {"ds": "other", "tbl": "t"}])
+        assert code == 0 and any("none has come yet" in x for x in said["ok"]), said
+        code, said = checked(home, outputDatasetTemplate="d")
+        assert code == 0 and not said["warning"] and any(x.endswith("'%s:d' is there, in US" % PROJECT) for x in said["ok"]), said
+        assert any("insertAll" in x for x in said["ok"]) and any("columns can be added" in x for x in said["ok"]), said
+        code, said = checked(home, outputDatasetTemplate="missing")
+        assert code == 78 and len(said["fails"]) == 1 and "dataset" in said["fails"][0], said
+        # What a job has come to know is looked at: by a table's columns, and a dataset that nobody has made.
+        bq.table("d.t", {"id": "INTEGER", "tbl": "STRING", "ds": "STRING"})
+        assert run(home, expect=1)["parked"] == 1 and types(bq, "d.t")["x"] == ("STRING", "NULLABLE")
+        code, said = checked(home)
+        assert code == 78 and len(said["fails"]) == 1 and "other" in said["fails"][0], said
+        assert any("column id is INT64: values are converted" in x for x in said["ok"]), said
+        bq.dataset("other")
+        assert checked(home)[0] == 0
+        assert bq.rest("GET", "datasets/d/tables")["totalItems"] == 1
+
+
+def test_a_guessed_column_stays_as_it_was_made_in_later_runs():
+    """BigQuery never makes a number a text: rows that need it are letters, all others go on."""
+    lines = [{"id": "1", "v": 1, "w": None}]
+    for way in WAYS:
+        with emulators.bigquery("d", "e", project=PROJECT) as bq, weir.Home() as home:
+            home.env.update(bq.env)
+            more = dict(way, outputDatasetTemplate="{ds:-d}", outputTableNameTemplate="t", newColumnTypes="inferred")
+            run(home, lines, **more)
+            result = run(home, lines + [{"id": "2", "v": "many"}, {"id": "3", "v": 3, "w": "x"}, {"ds": "e", "v": "text"}], expect=1, **more)
+            assert result["written"] == 3 and [x["code"] for x in home.letters()] == ["type_mismatch"], (way, result, home.letters())
+            assert sorted((row["id"], row["v"], row["w"]) for row in bq.rows("d.t")) == [("1", "1", None), ("3", "3", "x")], (way, bq.rows("d.t"))
+            assert types(bq, "d.t")["v"][0] == "INTEGER" and types(bq, "e.t")["v"][0] == "STRING", way
