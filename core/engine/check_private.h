@@ -22,7 +22,7 @@ struct check {
 	bool has_failed;
 	bool only_access, only_unreachable; /* of what failed: then the exit status says so */
 	/* What later rows need of earlier ones. */
-	bool has_credentials, has_pubsub, has_bigquery, has_dataset;
+	bool has_credentials, has_pubsub, has_bigquery, has_dataset, has_storage;
 	bool has_date;                /* a service has told its time: */
 	int64_t behind_s;             /* this clock is so far behind it; negative: ahead */
 };
@@ -56,6 +56,8 @@ bool check_has_subscriptions(const struct job_options *options);
 bool check_has_topics(const struct job_options *options);
 bool check_has_letter_topic(const struct job_options *options);
 bool check_writes_bigquery(const struct job_options *options);
+bool check_has_folder(const struct job_options *options);
+bool check_has_schema_in_storage(const struct job_options *options);
 
 #define CHECK(id, applies, help) void check_##id(struct check *check);
 #include "engine/checks.def"

@@ -152,13 +152,14 @@ static bool is_anything(const struct home *home, const char *word, const char *p
 	return fail(err, ERROR_CONFIG, "job_unknown", "there is no job '%.100s', and no file of that name", word);
 }
 
-/* For what only the engine can ask or read: Google, and the schema file as the job would read it. */
+/* For what only the engine can ask or read: Google, the schema file as the job would read it, the folder that it writes to. */
 static bool needs_engine(const struct job_options *options)
 {
 	struct error ignored = { 0 };
 
 	return job_options_ask_google(options) ||
-	       (options->schema_file && options->auto_map_tables && job_options_startable(options, &ignored));
+	       (((options->schema_file && options->auto_map_tables) || options->dead_letter_folder) &&
+	        job_options_startable(options, &ignored));
 }
 
 int cli_check(const struct home *home, const struct command_line *line)
