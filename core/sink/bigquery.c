@@ -149,10 +149,19 @@ static void old_shape_keep(struct bigquery *sink, struct arena *arena)
 	sink->old_shapes[sink->old_shape_count++] = arena;
 }
 
+/* Rows of ours are in it, from this run or an earlier one. */
+static bool has_rows(const struct bigquery *sink, uint32_t number)
+{
+	const struct local_sink *books = &sink->books;
+
+	return number < books->committed_count && books->ledgers && books->ledgers[number].rows > 0;
+}
+
 /* The table's name may be another one with another schema: one that was in somebody's way. */
-static void table_place(struct bigquery *sink, struct bigquery_table *table, const struct table_schema *schema)
+static void table_place(struct bigquery *sink, struct bigquery_table *table, uint32_t number, const struct table_schema *schema)
 {
 	struct arena *scratch = arena_new(1024);
+	bool is_first = !table->path; /* under another name there are none yet */
 	struct span dataset = schema->dataset.len ? schema->dataset : span_of(sink->books.dataset);
 	struct span id = sink->books.is_append ? schema->name : changelog_name(scratch, schema->name);
 	char *path = arena_printf(scratch, "projects/%s/datasets/%.*s/tables/%.*s", sink->project, SPAN_ARG(dataset), SPAN_ARG(id));
@@ -161,6 +170,8 @@ static void table_place(struct bigquery *sink, struct bigquery_table *table, con
 		free(table->path);
 		table->path = memory_string(path);
 		table->desk_number = table_desk_find(sink->desk, dataset, id);
+		if (is_first && has_rows(sink, number))
+			table_desk_expect(sink->desk, table->desk_number);
 	}
 	arena_free(scratch);
 }
@@ -184,7 +195,7 @@ struct bigquery_table *bigquery_table_of(struct bigquery *sink, uint32_t number)
 
 	if (table->shape_of == schema)
 		return table;
-	table_place(sink, table, schema);
+	table_place(sink, table, number, schema);
 	table->shape_of = schema;
 	arena = arena_new(4096);
 	shape = shape_make(sink, table, arena, schema);

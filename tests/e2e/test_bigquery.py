@@ -269,6 +269,23 @@ def test_a_dropped_table_is_that_tables_trouble_alone():
     needs_somebody_and_comes_back(drop, lambda bq: bq.table(LOG + ".a_changelog", kept[0]), "table_dropped")
 
 
+def test_a_table_that_was_dropped_between_two_runs_is_not_made_again_in_silence():
+    with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+        home.env.update(bq.env)
+        feed = home.write("f.jsonl", two_tables(50))
+        run_bigquery(home, feed)
+        fields = bq.resource(LOG + ".a_changelog")["schema"]["fields"]
+        bq.drop(LOG + ".a_changelog")
+        with open(feed, "a") as f:
+            f.write(two_tables(50, 50))
+        result = run_bigquery(home, feed, expect=1)
+        assert result["parked"] == 50 and ids(bq, "b") == list(range(100)) and count(bq, "a") == 0, result
+        assert [x["code"] for x in table_events(home)] == ["table_needs_you"] and "table_dropped" in table_events(home)[0]["text"]
+        bq.table(LOG + ".a_changelog", fields)
+        result = run_bigquery(home, feed)
+        assert result["parked"] == 0 and result["balanced"] and ids(bq, "a") == list(range(50, 100)), result
+
+
 def test_a_missing_dataset_keeps_all_and_goes_on_when_it_is_made():
     with weir.Home() as home, emulators.bigquery(project="weir-test") as bq:
         job = Followed(home, bq, two_tables(100))
