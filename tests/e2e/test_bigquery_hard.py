@@ -183,7 +183,7 @@ def quota(bq):
 
 
 FAULTS = {"quota": quota, "right": lambda bq: bq.withhold(**{LOG + ".a_changelog": ["bigquery.tables.updateData"]}),
-          "drop": lambda bq: bq.drop(LOG + ".a_changelog")}
+          "drop": lambda bq: bq.drop(LOG + ".a_changelog"), "missing": lambda bq: bq.fault("missing", LOG + ".a_changelog")}
 
 
 def beside(fault, **more):
