@@ -3,7 +3,7 @@
  * or 100,000 of them wait, or the job ends; then it merges until nothing waits.
  * While the source is behind it lets more gather, up to a whole step: what can be
  * seen is old anyway, and a step writes nearly every page of a large table, however
- * many changes it has.
+ * many changes it has. Meanwhile it reads ahead.
  */
 #include "base/clock.h"
 #include "base/hash.h"
@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #define MERGE_CHANGES 100000
+#define AHEAD_CHANGES 32768  /* so many more that wait are read, though a merge is not due */
 #define GATHER_MS 10000      /* at most, or as long as the last merge took */
 #define GATHER_MOST_MS 60000
 #define REMEMBER_MS 5000 /* while it merges without a rest */
@@ -30,6 +31,7 @@ struct merge_thread {
 	int64_t remembered_ms; /* when the job's store was told last how far the replicas are; 0: never */
 	bool has_news;
 	uint64_t waiting;     /* changes committed since the last merge began */
+	uint64_t ahead;       /* of these, when they were read last */
 	int64_t since_ms;     /* when the oldest of them came */
 	bool is_behind;       /* the source has more than was taken */
 	int64_t gather_ms;    /* how long more of them are waited for meanwhile */
@@ -88,8 +90,17 @@ static int64_t next_merge_ms(const struct merge_thread *merge)
 	return merge->is_behind && asked_ms < gathered_ms ? gathered_ms : asked_ms;
 }
 
+/* A processor that would rest meanwhile reads what the merge will need. */
+static void read_ahead(struct merge_thread *merge, struct merger *merger)
+{
+	merge->ahead = merge->waiting;
+	pthread_mutex_unlock(&merge->lock);
+	merger_read_ahead(merger);
+	pthread_mutex_lock(&merge->lock);
+}
+
 /* Waits for work. False: the job ends (after a last merge). */
-static bool wait_for_work(struct merge_thread *merge)
+static bool wait_for_work(struct merge_thread *merge, struct merger *merger)
 {
 	bool goes_on;
 
@@ -101,11 +112,13 @@ static bool wait_for_work(struct merge_thread *merge)
 			pthread_cond_wait(&merge->wake, &merge->lock);
 		else if (clock_mono_ms() >= next_merge_ms(merge))
 			break;
+		else if (merge->waiting - merge->ahead >= AHEAD_CHANGES)
+			read_ahead(merge, merger);
 		else
 			wait_until_ms(merge, next_merge_ms(merge));
 	}
 	merge->is_resting = false;
-	merge->waiting = 0;
+	merge->waiting = merge->ahead = 0;
 	goes_on = !merge->is_ending;
 	pthread_mutex_unlock(&merge->lock);
 	return goes_on;
@@ -271,7 +284,7 @@ static void *merge_main(void *context)
 		arena_free(arena);
 		return NULL;
 	}
-	while (wait_for_work(merge)) {
+	while (wait_for_work(merge, merger)) {
 		if (!merge_all(merge, merger))
 			break;
 	}

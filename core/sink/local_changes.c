@@ -144,26 +144,39 @@ static bool may_pile(const struct merger *merger, const struct step *step)
 	return !history_is_kept(step->history) && !piles_are_full(merger->piles);
 }
 
-bool changes_read(struct merger *merger, struct step *step, struct error *err)
+static void changes_begin(struct merger *merger, struct step *step)
 {
-	bool has_more = true, is_fine;
-
 	step->begin = step->end = replica_watermark(step->place->replica);
 	sieve_clear(&merger->sieve);
 	piles_clear(merger->piles);
 	arena_reset(merger->rows);
+}
+
+bool changes_read_more(struct merger *merger, struct step *step, struct error *err)
+{
+	bool has_more = true, is_fine;
+
+	if (!ahead_take(merger, step))
+		changes_begin(merger, step);
 	while (has_more && step_fits(merger, step)) {
+		if (!rows_fit(merger, step)) {
+			if (!may_pile(merger, step))
+				break;
+			if (!rows_pile(merger, step, err))
+				return false;
+		}
 		is_fine = piece_take(merger, step, &has_more, err);
 		sqlite3_reset(step->place->read);
 		if (!is_fine)
 			return false;
-		if (rows_fit(merger, step))
-			continue;
-		if (!may_pile(merger, step))
-			break;
-		if (!rows_pile(merger, step, err))
-			return false;
 	}
+	return true;
+}
+
+bool changes_read(struct merger *merger, struct step *step, struct error *err)
+{
+	if (!changes_read_more(merger, step, err))
+		return false;
 	step->result.has_more = step->end < step->last;
-	return !piles_count(merger->piles) || rows_pile(merger, step, err);
+	return !piles_count(merger->piles) || !merger->sieve.count || rows_pile(merger, step, err);
 }

@@ -98,7 +98,7 @@ static bool step_write(struct merger *merger, struct step *step, struct error *e
 	       store_commit(merger->replica_store, err);
 }
 
-static struct history *step_history(struct merger *merger, const struct catalog_table *table)
+struct history *step_history(struct merger *merger, const struct catalog_table *table)
 {
 	return history_open(merger->changelog_store, changelog_name(merger->catalog, table->schema.name),
 	                    table->has_history_index);
@@ -108,6 +108,7 @@ static bool step_run(struct merger *merger, struct step *step, struct error *err
 {
 	bool is_fine;
 
+	ahead_check(merger, step->table);
 	if (!(step->place = merger_replica(merger, step->table, err)))
 		return false;
 	step->history = step_history(merger, step->table);
@@ -127,12 +128,12 @@ static void result_name(struct merge_result *result, struct span name)
 
 /* Columns and the last change are those of one moment, so that no change is read whose columns are not known yet. What
  * lies before it never changes; it is read later, in pieces. */
-static bool changelog_freeze(struct merger *merger, struct error *err)
+bool changelog_freeze(struct merger *merger, struct error *err)
 {
 	return store_exec(merger->changelog_store, "BEGIN", err);
 }
 
-static void changelog_thaw(struct merger *merger)
+void changelog_thaw(struct merger *merger)
 {
 	if (!sqlite3_get_autocommit(merger->changelog_store->db))
 		sqlite3_exec(merger->changelog_store->db, "COMMIT", NULL, NULL, NULL);
@@ -233,6 +234,7 @@ static bool rebuild_chosen(struct merger *merger, const char *table, struct step
 {
 	bool is_fine;
 
+	ahead_drop(merger);
 	if (!changelog_freeze(merger, err) || !merger_refresh(merger, err) ||
 	    !(step->table = table_named(merger, table, err)) ||
 	    !merger_last(merger, step->table, &step->last, err) ||

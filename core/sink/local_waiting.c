@@ -137,13 +137,13 @@ static bool queue_fill(struct merger *merger, struct error *err)
 }
 
 /* The table as it is now: since the look columns were added, or somebody else has merged it. */
-static bool queue_take(struct merger *merger, const struct catalog_table **out, struct error *err)
+bool merger_look_at(struct merger *merger, uint32_t number, const struct catalog_table **out, struct error *err)
 {
-	uint32_t number = merger->queue.items[merger->queue.next++].number;
 	struct catalog_table *table;
 	struct waiting waiting;
 	bool is_known;
 
+	*out = NULL;
 	arena_reset(merger->catalog);
 	merger->tables = table = arena_zalloc(merger->catalog, sizeof(*table));
 	merger->table_count = 0;
@@ -153,6 +153,11 @@ static bool queue_take(struct merger *merger, const struct catalog_table **out, 
 	if (is_known && waiting.changes)
 		*out = table;
 	return true;
+}
+
+static bool queue_take(struct merger *merger, const struct catalog_table **out, struct error *err)
+{
+	return merger_look_at(merger, merger->queue.items[merger->queue.next++].number, out, err);
 }
 
 static bool queue_next(struct merger *merger, const struct catalog_table **out, struct error *err)
@@ -172,6 +177,20 @@ static bool queue_next(struct merger *merger, const struct catalog_table **out, 
 			return false;
 		has_looked = true;
 	}
+}
+
+bool merger_peek(struct merger *merger, const struct catalog_table **out, uint32_t *out_number, struct error *err)
+{
+	bool has_any;
+
+	*out = NULL;
+	if (!queue_fill(merger, err))
+		return false;
+	has_any = merger->queue.count > 0;
+	*out_number = has_any ? merger->queue.items[0].number : 0;
+	/* Until its turn comes others will wait, too: there is another look then. */
+	merger_forget_queue(merger);
+	return !has_any || merger_look_at(merger, *out_number, out, err);
 }
 
 static bool named_choose(struct merger *merger, const char *name, const struct catalog_table **out, struct error *err)

@@ -66,8 +66,10 @@ struct merger *merger_open(const struct sink_setup *setup, struct error *err)
 	return merger;
 }
 
-static void open_replica_close(struct open_replica *place)
+static void open_replica_close(struct merger *merger, struct open_replica *place)
 {
+	if (place->replica && merger->ahead.replica == place->replica)
+		merger->ahead = (struct ahead){ 0 };
 	sqlite3_finalize(place->read);
 	replica_free(place->replica);
 	*place = (struct open_replica){ 0 };
@@ -76,7 +78,7 @@ static void open_replica_close(struct open_replica *place)
 void merger_close_replicas(struct merger *merger)
 {
 	for (size_t i = 0; i < REPLICAS_OPEN; i++) {
-		open_replica_close(&merger->open[i]);
+		open_replica_close(merger, &merger->open[i]);
 	}
 }
 
@@ -109,7 +111,7 @@ static bool replica_make(struct merger *merger, const struct catalog_table *tabl
 	struct span name = table->schema.name;
 	struct replica_source source = { merger->changelog_dataset, changelog_name(merger->catalog, name), table->identity };
 
-	open_replica_close(place);
+	open_replica_close(merger, place);
 	if (!changes_prepare(merger, place, source.changelog, err))
 		return false;
 	place->replica = replica_open(merger->replica_store, name, &source, err);

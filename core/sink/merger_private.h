@@ -36,6 +36,19 @@ struct merge_queue {
 	bool leaves_rest;       /* a step has left changes of a table behind: there will be another look */
 };
 
+/* What has been read of the next step before it is due (local_ahead.c): it lies in sieve and piles, and what table events say
+ * of it is remembered by the open replica. */
+struct ahead {
+	bool is_any;
+	bool is_refused;        /* it cannot be, until the next step */
+	struct replica *replica; /* lent; closed, nothing is ahead any more */
+	uint32_t number;        /* of the table */
+	uint32_t version;
+	size_t columns;
+	int64_t begin, end;     /* as of a step */
+	uint64_t changes;
+};
+
 struct merger {
 	struct store *replica_store, *changelog_store;
 	bool is_relaxed;                       /* the replica's file is synced at checkpoints and when it settles */
@@ -46,6 +59,7 @@ struct merger {
 	struct sink_setup setup;               /* the witnesses; lent until close */
 	struct merge_limits limits;
 	struct merge_queue queue;
+	struct ahead ahead;
 	struct sieve sieve;
 	struct arena *rows;                    /* of the sieve's changes */
 	struct piles *piles;                   /* what has not fitted into it */
@@ -67,6 +81,10 @@ bool merger_watermark(struct merger *merger, struct span table, int64_t *out, st
 bool merger_choose(struct merger *merger, const char *name, const struct catalog_table **out, struct error *err);
 /* Does another table wait, as of that look? */
 bool merger_has_others(const struct merger *merger);
+/* The table that would be the next, and its number; it stays the next. */
+bool merger_peek(struct merger *merger, const struct catalog_table **out, uint32_t *out_number, struct error *err);
+/* A table by its number, as it is now; *out NULL: nothing of it waits. */
+bool merger_look_at(struct merger *merger, uint32_t number, const struct catalog_table **out, struct error *err);
 void merger_forget_queue(struct merger *merger);
 /* Of the newest change in a table's changelog; 0: none. */
 bool merger_last(struct merger *merger, const struct catalog_table *table, int64_t *out, struct error *err);
@@ -85,6 +103,20 @@ struct step {
 bool changes_prepare(struct merger *merger, struct open_replica *place, struct span changelog, struct error *err);
 /* Changes up to `last`, or as many as a step holds, into the sieve; or, if there are more, all of them onto piles. */
 bool changes_read(struct merger *merger, struct step *step, struct error *err);
+
+/* The same without an end: more may be added. Begins anew unless something is ahead. */
+bool changes_read_more(struct merger *merger, struct step *step, struct error *err);
+struct history *step_history(struct merger *merger, const struct catalog_table *table);
+/* Columns and the last change are those of one moment (local_merger.c). */
+bool changelog_freeze(struct merger *merger, struct error *err);
+void changelog_thaw(struct merger *merger);
+
+/* local_ahead.c */
+/* Keeps what is ahead only if it is of this table as it is now. Before its replica is asked for. */
+void ahead_check(struct merger *merger, const struct catalog_table *table);
+void ahead_drop(struct merger *merger);
+/* The step goes on behind what is ahead, which is its own from now on. False: there is nothing. */
+bool ahead_take(struct merger *merger, struct step *step);
 
 /* local_chunk.c */
 /* All of them into the replica, a chunk of rows at a time. */

@@ -160,6 +160,8 @@ struct merger *merger_open(const struct sink_setup *, struct error *);
 /* One transaction: all that waits of one table, at most LOCAL_STEP_CHANGES changes. `table` NULL: those that waited at one
  * look, one a call, whichever has waited longest first; what comes meanwhile is for the next round. */
 bool merger_step(struct merger *, const char *table, struct merge_result *out, struct error *);
+/* Reads what a step would read by now, as far as it can: that step then has only to write. */
+void merger_read_ahead(struct merger *);
 /* Empties one replica table and makes it again from the whole changelog, in one transaction. */
 bool merger_rebuild(struct merger *, const char *table, struct merge_result *out, struct error *);
 /* Brings what has been merged to the disk, and tells of each replica up to which change: from now on its file knows no

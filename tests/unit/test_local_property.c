@@ -331,29 +331,69 @@ static bool is_made_again(const struct history *h)
 }
 
 /* Steps, piles and chunks of a few changes: what a step holds must not show. */
-static void merge_in_pieces(struct world *world, uint64_t seed)
+static void limits_choose(struct merger *merger)
+{
+	merger->limits.changes = 1 + dice(30);
+	merger->limits.pile_changes = 1 + dice(5);
+	merger->limits.pile_bytes = 1 + dice(400);
+	merger->limits.chunk_changes = 1 + dice(3);
+	merger->limits.history_changes = 1 + dice(20);
+}
+
+static void merge_to_the_end(struct merger *merger, uint64_t seed)
 {
 	struct error err = { 0 };
 	struct merge_result result = { .has_more = true };
+
+	while (result.has_more) {
+		size_t most = merger->limits.changes;
+
+		limits_choose(merger);
+		if (!merger_step(merger, NULL, &result, &err))
+			fail_msg("seed %llu: merge: %s", (unsigned long long)seed, err.message);
+		/* Of what was read ahead as much as was allowed then. */
+		assert_true(result.changes <= merger->limits.changes || result.changes <= most);
+	}
+}
+
+static void merge_in_pieces(struct world *world, uint64_t seed)
+{
+	struct error err = { 0 };
 	struct merger *merger = merger_open(&world->setup, &err);
 
 	assert_non_null(merger);
-	while (result.has_more) {
-		merger->limits.changes = 1 + dice(30);
-		merger->limits.pile_changes = 1 + dice(5);
-		merger->limits.pile_bytes = 1 + dice(400);
-		merger->limits.chunk_changes = 1 + dice(3);
-		merger->limits.history_changes = 1 + dice(20);
-		if (!merger_step(merger, NULL, &result, &err))
-			fail_msg("seed %llu: merge: %s", (unsigned long long)seed, err.message);
-		assert_true(result.changes <= merger->limits.changes);
-	}
+	limits_choose(merger);
+	merge_to_the_end(merger, seed);
 	merger_close(merger);
+}
+
+/* The merger of a job that runs: it stays open, reads ahead, and now and then another one merges beside it. */
+static void merge_meanwhile(struct world *world, struct merger **merger, uint64_t seed)
+{
+	struct error err = { 0 };
+
+	if (!*merger) {
+		assert_non_null(*merger = merger_open(&world->setup, &err));
+		limits_choose(*merger);
+	}
+	for (unsigned i = dice(3); i-- > 0;)
+		merger_read_ahead(*merger);
+	if (dice(12) == 0)
+		merge_in_pieces(world, seed);
+	if (dice(4) == 0) {
+		merge_to_the_end(*merger, seed);
+		check_equal(world, seed);
+	}
+	if (dice(20) == 0) {
+		merger_close(*merger);
+		*merger = NULL;
+	}
 }
 
 static void play(struct world *world, const struct history *h, bool merges, uint64_t seed)
 {
-	bool is_wide = false;
+	bool is_wide = false, reads_ahead = merges && dice(2);
+	struct merger *merger = NULL;
 
 	schema_say(world, h, false, 1);
 	for (size_t i = 0; i < h->count; i++) {
@@ -369,10 +409,15 @@ static void play(struct world *world, const struct history *h, bool merges, uint
 			merge_in_pieces(world, seed);
 			check_equal(world, seed);
 		}
+		if (reads_ahead && world->batch->message_count == 0)
+			merge_meanwhile(world, &merger, seed);
 		if (dice(30) == 0 && world->batch->message_count == 0)
 			world_reopen(world);
 	}
 	flush_batch(world);
+	if (merger)
+		merge_to_the_end(merger, seed);
+	merger_close(merger);
 }
 
 static void round_merge(uint64_t seed)

@@ -350,6 +350,79 @@ static void two_mergers_take_turns(void **state)
 	world_end(&world);
 }
 
+/* While changes gather: both tables go on from what was read of the first, and what another one merges meanwhile is not
+ * merged twice. */
+static void what_was_read_ahead_is_the_steps(void **state)
+{
+	struct world world;
+	struct merger *one, *other;
+	struct merge_result result;
+	struct error err = { 0 };
+
+	(void)state;
+	world_make(&world, REPLICATION_MERGE, true);
+	begin(&world, "a", u_columns, 3, 1);
+	batch_add_change(world.batch, 1, schema_of(world.batch, "b", 1, u_columns, 3, 1), "new table");
+	put_in_both(&world, 1, "1");
+	assert_non_null(one = merger_open(&world.setup, &err));
+	assert_non_null(other = merger_open(&world.setup, &err));
+	merger_read_ahead(one);
+	put_in_both(&world, 2, "2");
+	merger_read_ahead(one);
+	put_in_both(&world, 3, "3");
+	assert_true(merger_step(one, NULL, &result, &err));
+	assert_string_equal(result.table, "a");
+	assert_int_equal(result.changes, 3);
+	assert_int_equal(merge_rest(one, &err), 3);
+	put_in_both(&world, 4, "4");
+	merger_read_ahead(one);
+	assert_int_equal(merge_rest(other, &err), 2);
+	put_in_both(&world, 5, "5");
+	assert_int_equal(merge_rest(one, &err), 2);
+	merger_read_ahead(one);
+	put_in_both(&world, 6, "6");
+	merger_read_ahead(one);
+	assert_true(merger_rebuild(one, "a", &result, &err));
+	assert_int_equal(result.changes, 6);
+	assert_int_equal(merge_rest(one, &err), 1);
+	assert_string_equal(err.code, "");
+	merger_close(one);
+	merger_close(other);
+	assert_string_equal(ask(&world, "shop", "SELECT count(*) FROM b"), "6");
+	check_verified(&world);
+	world_end(&world);
+}
+
+/* A table event that was read ahead and given up counts once, and a wider key sorts otherwise. */
+static void what_was_read_ahead_of_another_shape_is_read_again(void **state)
+{
+	static const char *const text_columns[][2] = { { "id", "STRING" }, { "n", "INT64" }, { "big", "STRING" } };
+	struct world world;
+	struct merger *merger;
+	struct error err = { 0 };
+
+	(void)state;
+	world_make(&world, REPLICATION_MERGE, true);
+	begin(&world, "u", u_columns, 3, 1);
+	put(&world, OP_INSERT, 1, 0, key_one(world.batch, "9"), "{\"id\":9,\"n\":1}");
+	put(&world, OP_INSERT, 2, 0, key_one(world.batch, "10"), "{\"id\":10,\"n\":1}");
+	put(&world, OP_TRUNCATE, 3, 0, SPAN(""), NULL);
+	put(&world, OP_INSERT, 4, 0, key_one(world.batch, "9"), "{\"id\":9,\"n\":2}");
+	flush_batch(&world);
+	assert_non_null(merger = merger_open(&world.setup, &err));
+	merger_read_ahead(merger);
+	batch_add_change(world.batch, 0, schema_of(world.batch, "u", 2, text_columns, 3, 1), "wider id");
+	put(&world, OP_INSERT, 5, 0, key_one(world.batch, "10"), "{\"id\":\"10\",\"n\":3}");
+	put(&world, OP_INSERT, 6, 0, key_one(world.batch, "x"), "{\"id\":\"x\",\"n\":4}");
+	flush_batch(&world);
+	assert_int_equal(merge_rest(merger, &err), 6);
+	merger_close(merger);
+	assert_string_equal(ask(&world, "shop", "SELECT group_concat(id || '=' || n, ' ') FROM (SELECT * FROM u ORDER BY n)"),
+	                    "9=2 10=3 x=4");
+	check_verified(&world);
+	world_end(&world);
+}
+
 static void widest_table_is_merged_and_verified(void **state)
 {
 	static char names[SCHEMA_COLUMNS_MAX + 1][16];
@@ -396,6 +469,8 @@ int main(void)
 		cmocka_unit_test(widest_table_is_merged_and_verified),
 		cmocka_unit_test(merge_follows_several_tables_and_counts_what_waits),
 		cmocka_unit_test(two_mergers_take_turns),
+		cmocka_unit_test(what_was_read_ahead_is_the_steps),
+		cmocka_unit_test(what_was_read_ahead_of_another_shape_is_read_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
