@@ -23,6 +23,18 @@ int fd_open(const char *path, int flags)
 	return fd;
 }
 
+int fd_temporary(char *name)
+{
+	char *blank = name + strlen(name) - strlen("XXXXXX");
+	int fd;
+
+	do {
+		memcpy(blank, "XXXXXX", strlen("XXXXXX"));
+		fd = mkostemp(name, O_CLOEXEC);
+	} while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
 bool streams_hold(void)
 {
 	static const int ways[] = { O_WRONLY, O_RDONLY, O_RDONLY };
@@ -114,18 +126,20 @@ bool file_read(const char *path, size_t limit, char **out, size_t *out_len, stru
 	return true;
 }
 
-static bool fd_write_all(int fd, struct span content)
+size_t fd_write_all(int fd, struct span content)
 {
-	while (content.len) {
-		ssize_t put = write(fd, content.at, content.len);
+	size_t done = 0;
+
+	while (done < content.len) {
+		ssize_t put = write(fd, content.at + done, content.len - done);
 
 		if (put < 0 && errno == EINTR)
 			continue;
 		if (put < 0)
-			return false;
-		content = span_make(content.at + put, content.len - (size_t)put);
+			break;
+		done += (size_t)put;
 	}
-	return true;
+	return done;
 }
 
 /* Without this a crash of the machine may bring the old name back. */
@@ -147,7 +161,7 @@ bool folder_sync_of(const char *path, struct error *err)
 /* Puts content into the new file and gives it its name; the name `beside` is free afterwards. */
 static bool file_move_in(int fd, char *beside, const char *path, struct span content, struct error *err)
 {
-	bool is_written = fd_write_all(fd, content) && fsync(fd) == 0;
+	bool is_written = fd_write_all(fd, content) == content.len && fsync(fd) == 0;
 	int why = errno;
 
 	/* Some file systems report a full disk only here. */
@@ -177,7 +191,7 @@ bool file_replace(const char *path, struct span content, struct error *err)
 	text_add(beside, path);
 	text_add(beside, ".new-XXXXXX");
 
-	int fd = mkostemp(beside->at, O_CLOEXEC);
+	int fd = fd_temporary(beside->at);
 
 	if (fd < 0)
 		return fail_errno(err, errno, "cannot write beside '%s'", path);

@@ -11,6 +11,12 @@ bool file_read(const char *path, size_t limit, char **out, size_t *out_len, stru
 /* open(2), begun again when a signal comes between; a new file gets mode 0600. */
 int fd_open(const char *path, int flags);
 
+/* A new file, mode 0600, whose name ends with six X that become what is free. */
+int fd_temporary(char *name);
+
+/* write(2), gone on with after a signal or a short count. Returns how much was written; less than all: errno says why. */
+size_t fd_write_all(int fd, struct span content);
+
 /* A file of ours must not get the number of a stream that somebody closed: what is written to it would go there, and what is
  * read from it come from there. A stream that was closed takes and gives nothing. First thing in main. */
 bool streams_hold(void);

@@ -71,17 +71,14 @@ static void rotate(struct log_file *file)
 /* All or nothing: half a line of a full disk is taken back. */
 static bool write_whole(struct log_file *file, struct span line)
 {
-	ssize_t put;
+	size_t put = fd_write_all(file->fd, line);
 
-	do {
-		put = write(file->fd, line.at, line.len);
-	} while (put < 0 && errno == EINTR);
-	if (put == (ssize_t)line.len) {
+	if (put == line.len) {
 		file->size += line.len;
 		return true;
 	}
 	if (put > 0 && ftruncate(file->fd, (off_t)file->size) != 0)
-		file->size += (uint64_t)put;
+		file->size += put;
 	return false;
 }
 

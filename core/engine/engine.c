@@ -28,14 +28,14 @@
 static bool take_lock(struct engine *engine, struct error *err)
 {
 	char pid[32];
-	int length = snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
 
+	snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
 	engine->lock_fd = fd_open(engine->home->lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW);
 	if (engine->lock_fd < 0)
 		return fail_errno(err, errno, "cannot open '%s'", engine->home->lock);
 	if (flock(engine->lock_fd, LOCK_EX | LOCK_NB) != 0)
 		return fail(err, ERROR_UNREACHABLE, "engine_running", "another engine holds '%s'", engine->home->lock);
-	if (ftruncate(engine->lock_fd, 0) != 0 || write(engine->lock_fd, pid, (size_t)length) != length)
+	if (ftruncate(engine->lock_fd, 0) != 0 || fd_write_all(engine->lock_fd, span_of(pid)) != strlen(pid))
 		return fail_errno(err, errno, "cannot write '%s'", engine->home->lock);
 	return true;
 }

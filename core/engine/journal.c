@@ -73,17 +73,13 @@ static bool is_open_locked(const struct journal *journal)
 static bool write_locked(struct journal *journal, struct span line, struct error *err)
 {
 	off_t size = lseek(journal->fd, 0, SEEK_END);
-	ssize_t put;
-	int why;
+	size_t put = fd_write_all(journal->fd, line);
+	int why = errno;
 
-	do {
-		put = write(journal->fd, line.at, line.len);
-	} while (put < 0 && errno == EINTR);
-	if (put == (ssize_t)line.len) {
+	if (put == line.len) {
 		journal->is_torn = false;
 		return true;
 	}
-	why = put < 0 ? errno : ENOSPC;
 	if (put > 0 && (size < 0 || ftruncate(journal->fd, size) != 0))
 		journal->is_torn = true;
 	return fail_errno(err, why, "cannot write the journal '%s'", journal->path);

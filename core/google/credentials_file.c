@@ -262,7 +262,7 @@ struct credential *credential_load(const char *path, const char *const *allowed_
 	struct credential *credential = NULL;
 	struct secret *content = NULL;
 	char name[300];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = fd_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	snprintf(name, sizeof(name), "'%.280s'", path);
 	if (fd < 0)

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/fatal.h"
+#include "base/file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -64,7 +65,7 @@ static void judge(struct page *page)
 
 static struct page *map(const char *path)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = fd_open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW);
 	void *page = MAP_FAILED;
 
 	if (fd < 0)

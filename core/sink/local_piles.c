@@ -70,13 +70,13 @@ bool piles_are_full(const struct piles *piles)
 /* Not every file system can make a file that has never had a name. */
 static int nameless_file(const char *folder)
 {
-	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int fd = fd_open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC);
 	char *name;
 
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL))
 		return fd;
 	name = path_join(folder, ".merge-XXXXXX");
-	fd = mkostemp(name, O_CLOEXEC);
+	fd = fd_temporary(name);
 	if (fd >= 0)
 		unlink(name);
 	free(name);

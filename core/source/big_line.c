@@ -48,15 +48,7 @@ struct big_line *big_line_open(const char *folder, struct error *err)
 
 static bool write_all(struct big_line *big, struct span piece, struct error *err)
 {
-	while (piece.len) {
-		ssize_t n = write(big->fd, piece.at, piece.len);
-
-		if (n < 0 && errno != EINTR)
-			return fail_errno(err, errno, "cannot write '%s'", big->path);
-		if (n > 0)
-			piece = span_make(piece.at + n, piece.len - (size_t)n);
-	}
-	return true;
+	return fd_write_all(big->fd, piece) == piece.len || fail_errno(err, errno, "cannot write '%s'", big->path);
 }
 
 bool big_line_add(struct big_line *big, struct span piece, struct error *err)

@@ -174,7 +174,7 @@ static bool log_into_file(struct store *store, struct error *err)
 
 static bool make_at(const char *path, char *made, const struct store_kind *kind, struct error *err)
 {
-	int fd = mkostemp(made, O_CLOEXEC); /* mode 0600 */
+	int fd = fd_temporary(made);
 	struct store *store;
 	bool is_filled;
 

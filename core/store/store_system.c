@@ -7,10 +7,12 @@
 #include "store/store_private.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,6 +36,35 @@ static int open_unnoted(const char *path, int flags, int mode)
 	int fd = open(path, flags | O_NOATIME, mode);
 
 	return fd < 0 && errno == EPERM ? open(path, flags, mode) : fd;
+}
+
+/* What this thread could not open to write last, and why; 0: nothing. */
+static _Thread_local struct {
+	uint64_t path_hash;
+	int why;
+} unopened;
+
+static bool is_for_good(int why)
+{
+	return why == EACCES || why == EPERM || why == EROFS || why == EISDIR || why == ENOENT || why == EINTR;
+}
+
+/* What cannot be opened to write SQLite opens at once to be read. That is for those who may not write; without descriptors or
+ * on a disk that fails just now it would look like a file that may not be written, which needs somebody. */
+static int open_or_say_why(const char *path, int flags, int mode)
+{
+	uint64_t hash = hash_bytes(span_of(path));
+	bool is_again = unopened.why && (flags & O_ACCMODE) == O_RDONLY && unopened.path_hash == hash;
+	int fd = is_again ? -1 : open_unnoted(path, flags, mode);
+
+	if (is_again)
+		errno = unopened.why;
+	unopened.why = 0;
+	if (fd < 0 && (flags & O_ACCMODE) == O_RDWR && !is_for_good(errno)) {
+		unopened.path_hash = hash;
+		unopened.why = errno;
+	}
+	return fd;
 }
 
 /* To let go of one byte may take memory that the system does not have just then (ENOLCK). SQLite takes no for an answer and
@@ -64,6 +95,6 @@ void store_system_prepare(void)
 	if (!vfs || vfs->iVersion < 3)
 		return; /* slower, but right */
 	vfs->xSetSystemCall(vfs, "fchown", (sqlite3_syscall_ptr)change_owner);
-	vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)open_unnoted);
+	vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)open_or_say_why);
 	vfs->xSetSystemCall(vfs, "fcntl", (sqlite3_syscall_ptr)lock_or_unlock);
 }

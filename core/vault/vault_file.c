@@ -40,7 +40,7 @@ bool vault_file_is_private(const char *path, struct error *err)
 /* What is looked at once it is open cannot be another file by then. */
 int vault_file_open(const char *path, struct error *err)
 {
-	int fd = vault_file_is_private(path, err) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK) : -2;
+	int fd = vault_file_is_private(path, err) ? fd_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK) : -2;
 	struct stat info;
 
 	if (fd == -1)

@@ -76,7 +76,7 @@ static bool make_key_file(const char *path, struct error *err)
 	char text[64];
 	size_t len;
 	bool is_written;
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = fd_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW);
 
 	if (fd < 0)
 		return fail_errno(err, errno, "cannot make the key file '%s'", path);

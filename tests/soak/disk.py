@@ -23,6 +23,7 @@ import weir
 WAYS = [(how, times) for how in ("io", "full", "half", "half_full") for times in (1, 3, 0)] + [("torn", 1)]
 WAYS += [(how, times) for how in ("sync", "open", "read", "lock", "share") for times in (1, 3)]
 MOST = 5000
+EARLY = 40
 WORKERS = 2 * len(os.sched_getaffinity(0))
 ROWS = 30
 REFUSED = (9, 22)
@@ -147,6 +148,12 @@ def play_way(pool, tries):
     return found
 
 
+def places(every, seed):
+    """Each n, or every K-th; then one of the first too: some ways have few in all."""
+    first = range(1 + seed % every, MOST, every)
+    return sorted({1 + seed % EARLY, *first}) if every > EARLY else list(first)
+
+
 def play_all(kind, ways, every, seed):
     found = []
     with futures.ThreadPoolExecutor(WORKERS) as pool:
@@ -154,8 +161,7 @@ def play_all(kind, ways, every, seed):
             for mode in ("merge", "upsert"):
                 if stopped.is_set():
                     return sum(found, [])
-                tries = [kind(how, at, times, mode) for at in range(1 + (seed + number * 7) % every, MOST, every)]
-                found.append(play_way(pool, tries))
+                found.append(play_way(pool, [kind(how, at, times, mode) for at in places(every, seed + number * 7)]))
                 print("%s:N:%d/%s: %d tries, %d wrong" % (how, times, mode, len(found[-1]), found[-1].count(0)), flush=True)
     return sum(found, [])
 

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -145,6 +147,43 @@ static void a_large_file_is_read_whole(void **state)
 	free(content);
 }
 
+/* A pipe that nobody reads takes what it has room for, in more than one piece. */
+static void what_could_not_be_written_is_told_by_its_count(void **state)
+{
+	size_t size = 300001, put;
+	char *content = memory_zalloc(size);
+	int ends[2], room;
+
+	(void)state;
+	assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+	room = fcntl(ends[1], F_GETPIPE_SZ);
+	put = fd_write_all(ends[1], span_make(content, size));
+	assert_int_equal(errno, EAGAIN);
+	assert_int_equal(put, room);
+	assert_int_equal(read(ends[0], content, size), room);
+	assert_int_equal(fd_write_all(ends[1], SPAN("end")), 3);
+	close(ends[0]);
+	close(ends[1]);
+	free(content);
+}
+
+static void temporary_files_have_names_of_their_own(void **state)
+{
+	char one[] = "part-XXXXXX", other[] = "part-XXXXXX", nowhere[] = "no/such/part-XXXXXX";
+	struct stat st;
+	int fd = fd_temporary(one), second = fd_temporary(other);
+
+	(void)state;
+	assert_true(fd >= 0 && second >= 0);
+	assert_string_not_equal(one, other);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	close(fd);
+	close(second);
+	assert_int_equal(fd_temporary(nowhere), -1);
+	assert_int_equal(errno, ENOENT);
+}
+
 static void a_wrong_path_is_said_in_words(void **state)
 {
 	struct error err = { 0 };
@@ -218,6 +257,8 @@ int main(void)
 		cmocka_unit_test(a_failed_replacement_leaves_nothing_behind),
 		cmocka_unit_test(reading_keeps_to_its_limit),
 		cmocka_unit_test(a_large_file_is_read_whole),
+		cmocka_unit_test(what_could_not_be_written_is_told_by_its_count),
+		cmocka_unit_test(temporary_files_have_names_of_their_own),
 		cmocka_unit_test(a_wrong_path_is_said_in_words),
 		cmocka_unit_test(folders_are_made_on_the_way),
 		cmocka_unit_test(paths_are_joined_and_cut),
