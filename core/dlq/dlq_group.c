@@ -44,11 +44,15 @@ static bool groups_are_full(struct dlq *dlq, bool *out_full, struct error *err)
 /* Journal and log never hold values of a stream, and a letter's message may: where it stands is enough to find it. */
 static void tell_first(struct dlq *dlq, const struct finding *f, int64_t group)
 {
-	struct span column = f->why->column;
+	struct span column = f->why->column, id = f->message->id;
+	char place[64];
 
-	watch_add(dlq, f->table, "dlq_group", "first letter of group %lld: %s%s%.*s, line %llu", (long long)group, f->why->code,
-	          column.len ? ", column " : "", column.len > 300 ? 300 : (int)column.len, column.len ? column.at : "",
-	          (unsigned long long)f->message->line);
+	if (f->message->line)
+		snprintf(place, sizeof(place), "line %llu", (unsigned long long)f->message->line);
+	else
+		snprintf(place, sizeof(place), "message %.*s", id.len > 40 ? 40 : (int)id.len, id.len ? id.at : "");
+	watch_add(dlq, f->table, "dlq_group", "first letter of group %lld: %s%s%.*s, %s", (long long)group, f->why->code,
+	          column.len ? ", column " : "", column.len > 300 ? 300 : (int)column.len, column.len ? column.at : "", place);
 }
 
 /* A stream that invents a table or a path a message must not make a group a message: codes are few. */

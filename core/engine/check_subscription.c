@@ -66,16 +66,33 @@ static void check_deadline(struct check *check, struct finding *about, const str
 	              about->tried + GET_CHARS, (long long)(s->ack_deadline_ms / 1000));
 }
 
+static bool is_append(const struct job_options *options)
+{
+	return options->replication_mode == REPLICATION_APPEND;
+}
+
 static void check_order(struct check *check, struct finding *about, const struct subscription *s)
 {
 	check_ok(check, about, s->is_ordered ? "%s: ordering keys are kept in order"
+	         : is_append(check->options) ? "%s: no message ordering; rows are added as they come"
 	         : "%s: no message ordering; which change wins is decided by log positions, where messages have them", about->tried + GET_CHARS);
+}
+
+/* Append tables of BigQuery have no place of a row, by which it could be told. */
+static bool may_be_twice(const struct job_options *options)
+{
+	return is_append(options) && options->warehouse == WAREHOUSE_BIGQUERY &&
+	       (!options->use_storage_write_api || options->at_least_once);
 }
 
 static void check_once(struct check *check, struct finding *about, const struct subscription *s)
 {
-	check_ok(check, about, s->is_exactly_once ? "%s: exactly-once delivery, each acknowledgement is confirmed by itself"
-	         : "%s: at-least-once delivery; what comes twice is recognised and counted as repeated", about->tried + GET_CHARS);
+	if (!s->is_exactly_once && may_be_twice(check->options))
+		check_ok(check, about, "%s: at-least-once delivery; what comes twice may be two rows, but with useStorageWriteApi and "
+		         "storageWriteApiTriggeringFrequencySec", about->tried + GET_CHARS);
+	else
+		check_ok(check, about, s->is_exactly_once ? "%s: exactly-once delivery, each acknowledgement is confirmed by itself"
+		         : "%s: at-least-once delivery; what comes twice is recognised and counted as repeated", about->tried + GET_CHARS);
 }
 
 static void check_filter(struct check *check, struct finding *about, const struct subscription *s)

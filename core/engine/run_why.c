@@ -138,6 +138,7 @@ static void add_steps(json_t *answer, const struct job_options *options)
 		.is_paused = json_object_get(answer, "paused") != NULL,
 		.column = text_of(letter, "column"),
 		.types = json_object_get(options->parameters, "columnTypes"),
+		.is_append = options->replication_mode == REPLICATION_APPEND,
 		.has_own_name = json_object_get(options->parameters, "tableNamePattern") != NULL,
 	};
 

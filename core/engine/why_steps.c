@@ -76,7 +76,7 @@ static void command_add(const struct step *step, const struct why_subject *of, s
 		return;
 	case OF_PARAMETER:
 		shell_quote(out, span_of(of->job));
-		text_add(out, " schemaChanges=add");
+		text_add(out, of->is_append ? " autoMapTables=true" : " schemaChanges=add");
 		return;
 	case OF_COLUMN:
 		shell_quote(out, span_of(of->job));
@@ -93,7 +93,7 @@ static bool is_meant(const struct step *step, const struct why_subject *of)
 		return false;
 	if (step->subject == OF_TABLE && strcmp(of->table, "-") == 0)
 		return false; /* what belongs to no table cannot be paused */
-	if (step->subject == OF_COLUMN && (!*of->column || of->has_own_name || strcmp(of->table, "-") == 0))
+	if (step->subject == OF_COLUMN && (!*of->column || of->has_own_name || of->is_append || strcmp(of->table, "-") == 0))
 		return false;
 	return !(of->is_paused && strcmp(step->verb, "pause") == 0);
 }

@@ -13,6 +13,7 @@ struct why_subject {
 	const char *column;      /* as the source names it; "": none */
 	const json_t *types;     /* the job's columnTypes, which a step adds to; NULL: none */
 	bool has_own_name;       /* the table's name here is not the source's: no type can be said of it by this one */
+	bool is_append;          /* PubSub_CDC_to_BigQuery: columns that a table has are never changed */
 	bool is_paused;
 };
 

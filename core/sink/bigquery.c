@@ -252,6 +252,8 @@ static bool bigquery_commit(struct sink *self, const struct source_position *pos
 	books->is_open = true;
 	if (!tables_save(books, err) || (sink->append && !exactly_commit(sink->append, err)) || !local_commit(self, position, added, table_count, err))
 		return false;
+	if (sink->append)
+		exactly_committed(sink->append);
 	done_clear(sink);
 	return true;
 }

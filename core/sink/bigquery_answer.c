@@ -224,8 +224,10 @@ static void row_error(struct append *append, struct request *request, struct pro
 
 static void request_taken(struct append *append, struct request *request)
 {
-	for (size_t i = 0; i < request->count; i++)
+	for (size_t i = 0; i < request->count; i++) {
 		append->batch->records[request->records[i]].verdict = VERDICT_WRITTEN;
+		exactly_remember(append, request->records[i]);
+	}
 	exactly_done(request, request->count);
 	append->is_fine = true;
 	if (!request->part->table->fine_ms)

@@ -17,11 +17,16 @@ struct append *append_open(struct bigquery *sink, struct error *err)
 {
 	struct append *append = memory_zalloc(sizeof(*append));
 
-	(void)err;
 	append->sink = sink;
 	append->is_exactly_once = !sink->options->at_least_once;
 	list_clear(&append->waiting);
 	list_clear(&append->given_up);
+	/* A feed's position tells what has come. */
+	if (append->is_exactly_once && sink->books.is_append && !sink->options->input_file &&
+	    !(append->recent = recent_open(&sink->books, err))) {
+		free(append);
+		return NULL;
+	}
 	return append;
 }
 
@@ -32,6 +37,7 @@ void append_close(struct append *append)
 	while (append->connections)
 		connection_drop(append, append->connections);
 	late_close(append);
+	recent_close(append->recent);
 	free(append);
 }
 

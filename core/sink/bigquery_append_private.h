@@ -14,6 +14,7 @@
 
 struct connection;
 struct write_stream;
+struct recent;
 
 /* Rows of one part on their way. Lives in the batch's arena. */
 struct request {
@@ -57,6 +58,7 @@ struct place {
 	uint32_t ordinal;   /* of the record in its message */
 	uint32_t kind;      /* what `at` is */
 };
+enum { PLACE_FEED, PLACE_NUMBER, PLACE_HASH, PLACE_LETTER };
 struct place place_of(const struct append *append, uint32_t record);
 int place_compare(const void *a, const void *b);
 
@@ -68,6 +70,7 @@ struct append {
 	struct request_list given_up; /* what failed for so long that somebody has to be told */
 	struct late *late;            /* connections that are waited for though their batch is over */
 	bool is_exactly_once;
+	struct recent *recent;        /* of append tables that a subscription fills exactly once; else NULL */
 	bool is_fine;                 /* rows of this batch were taken */
 	struct error whole;           /* everything's trouble; kind NONE: none */
 	uint64_t requests, answers;   /* since it was opened, for screens */
@@ -117,12 +120,25 @@ bool exactly_begin(struct append *append, struct bigquery_part *part, struct goo
 bool exactly_has_landed(struct append *append, struct bigquery_part *part, uint32_t record);
 /* Gives the request its stream and offset, and notes both. False without an error: its streams are busy. */
 bool exactly_prepare(struct append *append, struct request *request, struct google_status *status, struct error *err);
+/* All that was taken, or had landed: for `recent`. */
+void exactly_remember(struct append *append, uint32_t record);
 const char *exactly_stream(const struct write_stream *stream);
 /* `count` rows of it landed; 0: it is certain that none did. */
 void exactly_done(struct request *request, size_t count);
 /* Nobody knows what landed: asked before anything else is sent to the table. */
 void exactly_doubt(struct bigquery_table *table);
 void exactly_end(struct bigquery_part *part);
+
+/* bigquery_recent.c: messages that are rows already, though they come again. Places of letters are none. */
+struct recent *recent_open(struct local_sink *books, struct error *err);
+void recent_close(struct recent *recent);
+/* Asked of each row that is to be sent, by the batch's number and the record's in it. */
+bool recent_is_repeat(struct recent *recent, uint64_t batch, uint32_t record, const struct place *place);
+/* Its row is there. */
+void recent_put(struct recent *recent, const struct place *place);
+/* Inside the books' transaction; and once that is committed. */
+bool recent_commit(struct recent *recent, struct error *err);
+void recent_committed(struct recent *recent);
 
 /* bigquery_answer.c: what comes of a request. */
 struct response {

@@ -25,8 +25,13 @@
 	"stream TEXT, first_row INTEGER, row_count INTEGER NOT NULL, has_landed INTEGER NOT NULL, places BLOB NOT NULL, " \
 	"PRIMARY KEY(stream, first_row)) WITHOUT ROWID;"
 
+/* Places of messages that are rows of append tables (bigquery_recent.c). */
+#define RECENT_V7 \
+	"CREATE TABLE _weir_recent(" \
+	"job TEXT, generation INTEGER, number INTEGER, places BLOB NOT NULL, PRIMARY KEY(job, generation, number)) WITHOUT ROWID;"
+
 static const char *const books_migrations[] = { (WAREHOUSE_V1 STREAMS_V1), (WAREHOUSE_V2), (WAREHOUSE_V3),
-                                               (WAREHOUSE_V4), (WAREHOUSE_V5), (WAREHOUSE_V6) };
+                                               (WAREHOUSE_V4), (WAREHOUSE_V5), (WAREHOUSE_V6), (RECENT_V7) };
 
 static const struct store_kind books_kind = {
 	.what = "books of a job at BigQuery",

@@ -15,7 +15,6 @@
 #define WRITE_SERVICE "/google.cloud.bigquery.storage.v1.BigQueryWrite/"
 #define CALL_MS 10000
 
-enum { PLACE_FEED, PLACE_NUMBER, PLACE_HASH, PLACE_LETTER };
 
 struct landed {
 	struct place place;
@@ -446,10 +445,29 @@ static bool table_commit(struct append *append, struct exactly *exactly, struct 
 	return true;
 }
 
+void exactly_remember(struct append *append, uint32_t record)
+{
+	struct place place;
+
+	if (!append->recent)
+		return;
+	place = place_of(append, record);
+	if (place.kind != PLACE_LETTER)
+		recent_put(append->recent, &place);
+}
+
+void exactly_committed(struct append *append)
+{
+	if (append->recent)
+		recent_committed(append->recent);
+}
+
 bool exactly_commit(struct append *append, struct error *err)
 {
 	struct bigquery *sink = append->sink;
 
+	if (append->recent && !recent_commit(append->recent, err))
+		return false;
 	for (size_t i = 0; i < sink->table_room; i++) {
 		if (sink->tables[i] && sink->tables[i]->exactly && !table_commit(append, sink->tables[i]->exactly, err))
 			return false;

@@ -163,6 +163,8 @@ void append_close(struct append *append);
 void append_tend(struct append *append);
 /* Exactly once: what is behind the position need not be remembered. Inside the books' transaction. */
 bool exactly_commit(struct append *append, struct error *err);
+/* The transaction is committed. */
+void exactly_committed(struct append *append);
 void exactly_free(struct exactly *exactly);
 /* All parts at once; each record gets a verdict, or its table has trouble. False: everything has it (no network, no
  * credentials), nothing of the batch counts. */

@@ -110,6 +110,20 @@ static bool is_too_large(struct append *append, struct record *record, size_t si
 	return true;
 }
 
+static bool is_there_already(struct append *append, struct bigquery_part *part, uint32_t record)
+{
+	struct place place;
+
+	if (exactly_has_landed(append, part, record)) {
+		exactly_remember(append, record);
+		return true;
+	}
+	if (!append->recent)
+		return false;
+	place = place_of(append, record);
+	return place.kind != PLACE_LETTER && recent_is_repeat(append->recent, append->batch->number, record, &place);
+}
+
 void requests_make(struct append *append, struct bigquery_part *part, struct request_list *out)
 {
 	struct batch *batch = append->batch;
@@ -121,7 +135,7 @@ void requests_make(struct append *append, struct bigquery_part *part, struct req
 
 		if (record->verdict != VERDICT_PENDING)
 			continue;
-		if (append->is_exactly_once && exactly_has_landed(append, part, part->records[i])) {
+		if (append->is_exactly_once && is_there_already(append, part, part->records[i])) {
 			record->verdict = VERDICT_REPEATED;
 			continue;
 		}

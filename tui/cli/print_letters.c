@@ -40,7 +40,8 @@ void print_letter(const json_t *letter, struct printer_state *state)
 	};
 	const json_t *source = json_object_get(letter, "source");
 	char id[24], line[24], first[24];
-	const char *const cells[] = { cli_number_cell(letter, "id", id), cli_number_cell(source, "line", line), first,
+	bool has_line = json_integer_value(json_object_get(source, "line")) > 0; /* messages of a subscription have none */
+	const char *const cells[] = { cli_number_cell(letter, "id", id), has_line ? cli_number_cell(source, "line", line) : "-", first,
 		                      cli_state(letter), cli_word(letter, "code"), cli_word(letter, "table") };
 
 	if (!letter) {
