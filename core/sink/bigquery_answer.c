@@ -386,6 +386,7 @@ void answer_ended(struct append *append, struct connection *connection)
 		struct request *request = list_take(&connection->sent, &connection->sent.first);
 
 		request->on = NULL;
+		sink_figures_answered(append->sink->figures, 0);
 		if (is_one) {
 			if (request->tries || (status.code != GRPC_UNAVAILABLE && status.code != GRPC_ABORTED)) /* not a server that goes */
 				request->part->table->alone_until_ms = clock_mono_ms() + ALONE_MS;

@@ -111,6 +111,7 @@ void connection_drop(struct append *append, struct connection *connection)
 		struct request *request = list_take(&connection->sent, &connection->sent.first);
 
 		request->on = NULL;
+		sink_figures_lost(append->sink->figures);
 		list_put(&append->waiting, request);
 	}
 	append_connection_free(connection);

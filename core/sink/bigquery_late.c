@@ -124,6 +124,12 @@ static void request_over(struct late_request **at)
 	free(request);
 }
 
+static void give_up(struct append *append, struct late_request **at)
+{
+	sink_figures_lost(append->sink->figures);
+	request_over(at);
+}
+
 static void answer_take(struct append *append, struct late *late, struct span message)
 {
 	struct response response = response_look(message);
@@ -154,7 +160,7 @@ static bool answers_take(struct append *append, struct late *late)
 }
 
 /* Those that wait only because another table's answer is missing in front of them. */
-static void others_give_up(struct late *late, int64_t now_ms)
+static void others_give_up(struct append *append, struct late *late, int64_t now_ms)
 {
 	const struct bigquery_table *silent = late->first ? late->first->table : NULL;
 	struct late_request **at = &late->first;
@@ -165,7 +171,7 @@ static void others_give_up(struct late *late, int64_t now_ms)
 		if ((*at)->table == silent)
 			at = &(*at)->next;
 		else
-			request_over(at);
+			give_up(append, at);
 	}
 }
 
@@ -178,9 +184,9 @@ void late_look(struct append *append)
 		struct late *late = *at;
 		bool is_over = answers_take(append, late);
 
-		others_give_up(late, now_ms);
+		others_give_up(append, late, now_ms);
 		while (late->first && (is_over || now_ms - late->first->sent_ms >= late_most_ms()))
-			request_over(&late->first);
+			give_up(append, &late->first);
 		if (late->first) {
 			at = &late->next;
 			continue;
@@ -198,7 +204,7 @@ void late_close(struct append *append)
 
 		append->late = late->next;
 		while (late->first)
-			request_over(&late->first);
+			give_up(append, &late->first);
 		append_connection_free(late->connection);
 		free(late);
 	}

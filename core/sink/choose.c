@@ -32,3 +32,8 @@ void sink_figures_answered(struct sink_figures *figures, uint64_t rows)
 	atomic_fetch_add(&figures->rows, rows);
 	atomic_store(&figures->answered_us, clock_utc_us());
 }
+
+void sink_figures_lost(struct sink_figures *figures)
+{
+	atomic_fetch_add(&figures->answers, 1);
+}

@@ -44,6 +44,8 @@ struct sink_figures {
 };
 /* One request has its answer. */
 void sink_figures_answered(struct sink_figures *figures, uint64_t rows);
+/* One will have none: it is sent again, or given up. */
+void sink_figures_lost(struct sink_figures *figures);
 
 struct sink_setup {
 	const struct job_options *options;

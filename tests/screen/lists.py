@@ -77,8 +77,14 @@ class Cells:
         return self.line[self.spans[head][0] :].split()[0]
 
 
+def is_cut_of(name, whole_name):
+    """Is a name on the screen that one, cut in its middle or at its end?"""
+    front, dots, back = name.partition("..")
+    return name == whole_name or (bool(dots) and whole_name.startswith(front) and whole_name.endswith(back))
+
+
 def whole(name, names):
     """The one that a name on the screen stands for, which may be cut there."""
-    found = [n for n in names if n == name or (name.endswith("..") and n.startswith(name[:-2]))]
+    found = [n for n in names if is_cut_of(name, n)]
     assert len(found) == 1, (name, found)
     return found[0]

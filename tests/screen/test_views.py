@@ -3,7 +3,7 @@ the same command prints with --json."""
 import re
 
 import console
-from lists import columns, json_lines, line, many, steps, whole
+from lists import columns, is_cut_of, json_lines, line, many, steps, whole
 
 SIZES = [(80, 24), (100, 30), (60, 16)]
 
@@ -162,8 +162,7 @@ def test_numbers_of_the_overview():
                 for cells, row in columns(lines, "STATE", "DLQ"):
                     name = row[14:].split()[0]
                     job = jobs[name] if row[14] != " " else job
-                    tables = [table for table in job["tables"] if name == table["table"] or
-                              (name.endswith("..") and table["table"].startswith(name[:-2]))]
+                    tables = [table for table in job["tables"] if is_cut_of(name, table["table"])]
                     thing = job if row[14] != " " else tables[0]
                     seen += is_shown(cells.number("DLQ"), thing["open_letters"], row)
                     is_shown(cells.number("PARKED"), thing["parked"], row)

@@ -142,6 +142,17 @@ static void a_field_is_exactly_its_width(void **state)
 	expect(" ab       12\nabc.. 12,..\n mid  a..\n.. .    re..\n");
 }
 
+static void a_name_is_cut_in_its_middle(void **state)
+{
+	(void)state;
+	draw_field(all, 0, 0, 12, ALIGN_NAME, ROLE_text, SPAN("shop.order_items"));
+	draw_field(all, 1, 0, 12, ALIGN_NAME, ROLE_text, SPAN("shop.orders1"));
+	draw_field(all, 2, 0, 11, ALIGN_NAME, ROLE_text, SPAN("a" HAN "bcdefgh" HAN HAN));
+	draw_field(all, 3, 0, 6, ALIGN_NAME, ROLE_text, SPAN("shop.orders"));
+	expect("sho..r_items\nshop.orders1\na" HAN "..gh" HAN HAN "\nshop..\n");
+	expect_whole();
+}
+
 static void a_rule_parts_panes(void **state)
 {
 	(void)state;
@@ -219,6 +230,7 @@ int main(void)
 		WITH_CANVAS(an_escape_that_does_not_fit_is_left_out_whole),
 		WITH_CANVAS(every_text_at_every_place_leaves_whole_characters),
 		WITH_CANVAS(a_field_is_exactly_its_width),
+		WITH_CANVAS(a_name_is_cut_in_its_middle),
 		WITH_CANVAS(a_rule_parts_panes),
 		WITH_CANVAS(a_paragraph_breaks_between_words),
 		WITH_CANVAS(roles_are_letters),

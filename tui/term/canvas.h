@@ -68,6 +68,7 @@ int draw_span(struct area area, int row, int col, enum role role, struct span te
 int draw_format(struct area area, int row, int col, enum role role, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 /* In exactly `width` columns: filled up with blanks, or cut and ended in "..". align < 0 left, > 0 right (cut too). */
+#define ALIGN_NAME (-2) /* left, and cut in the middle: names that begin alike differ at their ends */
 int draw_field(struct area area, int row, int col, int width, int align, enum role role, struct span text);
 /* Gives every cell of the row (or a part of it) another role, keeping its text. */
 void draw_role(struct area area, int row, int col, int width, enum role role);

@@ -166,6 +166,32 @@ void draw_role(struct area area, int row, int col, int width, enum role role)
 	}
 }
 
+#define NAME_CUT_COLS 9 /* narrower, a name's beginning says more than its two ends */
+
+/* The last characters of the text that fit into so many columns. */
+static struct span tail_that_fits(struct span text, int room)
+{
+	while (text.len && cells_width(text) > room) {
+		size_t step = 1;
+
+		while (step < text.len && ((unsigned char)text.at[step] & 0xC0) == 0x80)
+			step++;
+		text = span_make(text.at + step, text.len - step);
+	}
+	return text;
+}
+
+/* "shop.or..ine_items": a third of the room for how it begins. */
+static void draw_cut_name(struct area area, int row, int col, int room, enum role role, struct span text)
+{
+	int head = (room - 2) / 3, cols;
+	struct span tail = tail_that_fits(text, room - 2 - head), front = span_make(text.at, cells_fit(text, head, &cols));
+
+	draw_span(area, row, col, role, front);
+	draw_span(area, row, col + cols, role, span_of(DOTS));
+	draw_span(area, row, col + cols + 2, role, tail);
+}
+
 int draw_field(struct area area, int row, int col, int width, int align, enum role role, struct span text)
 {
 	int cols, room = width;
@@ -178,6 +204,10 @@ int draw_field(struct area area, int row, int col, int width, int align, enum ro
 	if (cells_fit(text, room, &cols) < text.len) {
 		int dots = room < 2 ? room : 2;
 
+		if (align == ALIGN_NAME && room >= NAME_CUT_COLS) {
+			draw_cut_name(area, row, col, room, role, text);
+			return width;
+		}
 		text.len = cells_fit(text, room - dots, &cols);
 		draw_span(area, row, col, role, text);
 		draw_span(area, row, col + cols, role, span_make(DOTS, (size_t)dots));

@@ -14,7 +14,7 @@
 enum column { NAME, RECEIVED, WRITTEN, FILTERED, LETTERS, PARKED, FLIGHT, DIFF, REPEATED, ROWS };
 
 static const struct list_column columns[] = {
-	[NAME] = { "NAME", "name", 14, -1, 0, 0, true, 'n' },
+	[NAME] = { "NAME", "name", 14, ALIGN_NAME, 0, 0, true, 'n' },
 	[RECEIVED] = { "RECEIVED", "received", 11, 1, 0, 0, false, 'r' },
 	[WRITTEN] = { "WRITTEN", "written", 11, 1, 0, 0, false, 'w' },
 	[FILTERED] = { "FILTERED", "filtered", 8, 1, 3, 0, false, 'f' },

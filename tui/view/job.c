@@ -31,7 +31,7 @@ enum column { STATE, TABLE, LAG, REPLICA, IN, OUT, LETTERS, PARKED, REASON };
 
 static const struct list_column columns[] = {
 	[STATE] = { "STATE", "state", 11, -1, 0, 0, false, 's' },
-	[TABLE] = { "TABLE", "table", 16, -1, 0, 0, false, 't' },
+	[TABLE] = { "TABLE", "table", 16, ALIGN_NAME, 0, 0, false, 't' },
 	[LAG] = { "LAG", "lag", 5, 1, 6, 0, false, 'l' },
 	[REPLICA] = { "REPLICA", "replica", 7, 1, 3, 90, false, 'r' },
 	[IN] = { "IN/S", "in", 6, 1, 5, 0, false, 'i' },

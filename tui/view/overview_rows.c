@@ -13,7 +13,7 @@ enum column { STATE, NAME, LAG, IN, OUT, ERRORS, LETTERS, PARKED, SINCE, REASON 
 
 static const struct list_column columns[] = {
 	[STATE] = { "STATE", "state", 11, -1, 0, 0, false, 's' },
-	[NAME] = { "JOB / TABLE", "table", 15, -1, 0, 0, false, 'j' },
+	[NAME] = { "JOB / TABLE", "table", 15, ALIGN_NAME, 0, 0, false, 'j' },
 	[LAG] = { "LAG", "lag", 5, 1, 0, 0, false, 'l' },
 	[IN] = { "IN/S", "in", 5, 1, 6, 72, false, 'i' },
 	[OUT] = { "OUT/S", "out", 5, 1, 5, 72, false, 'o' },

@@ -21,7 +21,7 @@ enum column { WHEN, TABLE, COLUMN, CHANGE, DID };
 
 static const struct list_column columns[] = {
 	[WHEN] = { "WHEN", NULL, 8, -1, 2, 0, false, 0 },
-	[TABLE] = { "TABLE", "table", 17, -1, 0, 0, false, 't' },
+	[TABLE] = { "TABLE", "table", 17, ALIGN_NAME, 0, 0, false, 't' },
 	[COLUMN] = { "COLUMN", "column", 11, -1, 0, 0, false, 'c' },
 	[CHANGE] = { "CHANGE AT SOURCE", "change", 22, -1, 0, 0, false, 'g' },
 	[DID] = { "WEIR DID", "did", 16, -1, 1, 0, true, 'd' },

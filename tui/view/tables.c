@@ -18,7 +18,7 @@ enum column { STATE, TABLE, LAG, REPLICA, IN, OUT, ERRORS, LETTERS, PARKED, SINC
 
 static const struct list_column columns[] = {
 	[STATE] = { "STATE", "state", 11, -1, 0, 0, false, 's' },
-	[TABLE] = { "TABLE", "table", 15, -1, 0, 0, true, 't' },
+	[TABLE] = { "TABLE", "table", 15, ALIGN_NAME, 0, 0, true, 't' },
 	[LAG] = { "LAG", "lag", 5, 1, 9, 0, false, 'l' },
 	[REPLICA] = { "REPLICA", "replica", 7, 1, 8, 0, false, 'r' },
 	[IN] = { "IN/S", "in", 5, 1, 7, 0, false, 'i' },
