@@ -2,6 +2,8 @@
  * An arena hands out pieces of blocks by moving a pointer forward. A piece that
  * is larger than a block gets a block of its own, which goes back to the system
  * at the next reset; ordinary blocks are kept and filled again in the same order.
+ * An arena of large blocks has huge pages from its second on, where the system has
+ * any: it is filled and read from end to end, again and again.
  */
 #include "base/arena.h"
 
@@ -10,6 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
@@ -33,10 +36,14 @@
 
 #define ALIGNMENT ((size_t)16)
 
+#define HUGE_BYTES ((size_t)2 << 20)
+#define HUGE_FROM_BYTES ((size_t)1 << 20) /* blocks of less have little of them */
+
 struct block {
 	struct block *next;
 	size_t size; /* of bytes[] */
 	size_t used; /* of a large one */
+	bool is_huge; /* a page of HUGE_BYTES of its own */
 	alignas(16) char bytes[];
 };
 
@@ -66,8 +73,48 @@ static struct block *block_new(size_t size)
 	block->next = NULL;
 	block->size = size;
 	block->used = 0;
+	block->is_huge = false;
 	arena_forbid(block->bytes, size);
 	return block;
+}
+
+/* HUGE_BYTES at a multiple of them, zeroed; NULL: there is no such room. */
+static char *huge_page(void)
+{
+	char *room = mmap(NULL, 2 * HUGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *page;
+	size_t front;
+
+	if (room == MAP_FAILED)
+		return NULL;
+	front = -(uintptr_t)room & (HUGE_BYTES - 1);
+	page = room + front;
+	if (front)
+		munmap(room, front);
+	munmap(page + HUGE_BYTES, HUGE_BYTES - front);
+	/* Where the system has none, these are ordinary pages. */
+	madvise(page, HUGE_BYTES, MADV_HUGEPAGE);
+	return page;
+}
+
+static struct block *block_more(size_t size)
+{
+	char *page = size >= HUGE_FROM_BYTES && size <= HUGE_BYTES - sizeof(struct block) ? huge_page() : NULL;
+	struct block *block = (struct block *)(void *)page;
+
+	if (!block)
+		return block_new(size);
+	*block = (struct block){ .size = HUGE_BYTES - sizeof(*block), .is_huge = true };
+	arena_forbid(block->bytes, block->size);
+	return block;
+}
+
+static void block_free(struct block *block)
+{
+	arena_permit(block->bytes, block->size);
+	if (block->is_huge)
+		munmap(block, HUGE_BYTES);
+	else
+		free(block);
 }
 
 static void blocks_free(struct block *block)
@@ -75,8 +122,7 @@ static void blocks_free(struct block *block)
 	while (block) {
 		struct block *next = block->next;
 
-		arena_permit(block->bytes, block->size);
-		free(block);
+		block_free(block);
 		block = next;
 	}
 }
@@ -149,7 +195,7 @@ static char *arena_more(struct arena *arena, size_t size)
 
 	arena->left_bytes += (size_t)(arena->at - current->bytes);
 	if (!current->next)
-		current->next = block_new(arena->block_bytes);
+		current->next = block_more(arena->block_bytes);
 	arena_enter(arena, current->next);
 	arena->at += size;
 	arena_permit(arena->current->bytes, size);

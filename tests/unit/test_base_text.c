@@ -160,6 +160,32 @@ static void arena_uses_its_blocks_again_after_a_reset(void **state)
 	arena_free(arena);
 }
 
+/* The blocks behind the first are huge pages: nothing else about them is different. */
+static void arena_of_large_blocks_gives_each_piece_its_own_room(void **state)
+{
+	enum { PIECES = 64, PIECE = 150000 };
+	struct arena *arena = arena_new(1u << 20);
+	char *pieces[PIECES];
+
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < PIECES; i++) {
+			char *piece = arena_bytes(arena, PIECE);
+
+			assert_true(!round || piece == pieces[i]);
+			pieces[i] = memset(piece, i + round, PIECE);
+		}
+		for (int i = 0; i < PIECES; i++) {
+			assert_int_equal(pieces[i][0], i + round);
+			assert_int_equal(pieces[i][PIECE - 1], i + round);
+		}
+		assert_int_equal(arena_used(arena), PIECES * PIECE);
+		assert_int_equal(*(char *)memset(arena_alloc(arena, 3u << 20), 1, 3u << 20), 1); /* larger than any block */
+		arena_reset(arena);
+	}
+	arena_free(arena);
+}
+
 static void arena_shrinks_only_the_newest_piece(void **state)
 {
 	struct arena *arena = arena_new(64);
@@ -240,6 +266,7 @@ int main(void)
 		cmocka_unit_test(arena_pieces_do_not_overlap),
 		cmocka_unit_test(arena_counts_what_it_handed_out),
 		cmocka_unit_test(arena_uses_its_blocks_again_after_a_reset),
+		cmocka_unit_test(arena_of_large_blocks_gives_each_piece_its_own_room),
 		cmocka_unit_test(arena_shrinks_only_the_newest_piece),
 		cmocka_unit_test(arena_makes_strings),
 		cmocka_unit_test(arena_holds_what_its_pieces_lie_in),
