@@ -3,9 +3,8 @@
  * written into them, rights one by one, and the way rows would go, tried with a
  * table of its own.
  */
-#include "engine/check_private.h"
+#include "engine/check_bigquery_private.h"
 #include "engine/result_private.h"
-#include "sink/bigquery.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,8 +99,7 @@ void check_bigquery_place(struct check *check)
 		check_ok(check, &about, "BigQuery at %s", endpoint->authority);
 }
 
-/* False: there is nothing to ask, which an earlier row has said, or no project is known. */
-static bool asker_open(struct check *check, struct bigquery_asker *out, struct error *err)
+bool check_asker_open(struct check *check, struct bigquery_asker *out, struct error *err)
 {
 	struct rest_setup setup = { .ca_file = check->call->engine->settings.ca_file };
 
@@ -113,42 +111,11 @@ static bool asker_open(struct check *check, struct bigquery_asker *out, struct e
 	return out->client != NULL;
 }
 
-/* Who pays: said where it is another project than the account's own, and asked where BigQuery is written. */
-void check_quota_project(struct check *check)
-{
-	const char *payer = check->google ? google_quota_project(check->google) : NULL;
-	char tried[600], fix[CHECK_FIX_BYTES], member[MEMBER_BYTES];
-	struct finding about = { .parameter = check->options->quota_project ? "quotaProject" : NULL, .tried = tried };
-	struct bigquery_asker asker;
-	struct error why = { 0 };
-	bool is_fine;
-
-	if (!payer)
-		return;
-	if (!check->has_bigquery || !asker_open(check, &asker, &why)) {
-		about.tried = NULL;
-		check_ok(check, &about, "calls are charged to quota project %s", payer);
-		return;
-	}
-	snprintf(tried, sizeof(tried), "datasets.list, x-goog-user-project: %.200s", payer);
-	is_fine = bigquery_payer_look(&asker, &why);
-	rest_close(asker.client);
-	check_member(check, member);
-	snprintf(fix, sizeof(fix), "gcloud projects add-iam-policy-binding %.200s --member=%s --role=roles/serviceusage.serviceUsageConsumer",
-	         payer, member);
-	if (is_fine) {
-		check_ok(check, &about, "calls are charged to quota project %s", payer);
-		return;
-	}
-	about.fix = strcmp(why.code, "quota_project_denied") == 0 ? fix : NULL;
-	check_fails(check, &about, &why);
-}
-
 /*
  * The dataset
  */
 
-static void fix_for(struct check *check, const struct bigquery_asker *asker, const char *dataset, const char *code,
+void check_bigquery_fix(struct check *check, const struct bigquery_asker *asker, const char *dataset, const char *code,
                     char fix[CHECK_FIX_BYTES])
 {
 	char member[MEMBER_BYTES];
@@ -209,11 +176,11 @@ static void ask_dataset(struct check *check, const struct bigquery_asker *asker,
 		say_dataset(check, &about, asker, dataset, &facts);
 	} else if (strcmp(why.code, "bigquery_denied") == 0) {
 		/* Writing needs no right to look at the dataset. */
-		fix_for(check, asker, dataset, "bigquery_denied", fix);
+		check_bigquery_fix(check, asker, dataset, "bigquery_denied", fix);
 		check_unknown(check, &about, &why);
 		check->has_dataset = true;
 	} else {
-		fix_for(check, asker, dataset, why.code, fix);
+		check_bigquery_fix(check, asker, dataset, why.code, fix);
 		check_fails(check, &about, &why);
 	}
 }
@@ -240,7 +207,7 @@ void check_bigquery_dataset(struct check *check)
 
 	if (!check->google || !check->has_bigquery)
 		return;
-	if (!asker_open(check, &asker, &why)) {
+	if (!check_asker_open(check, &asker, &why)) {
 		check_fails(check, &about, &why);
 		return;
 	}
@@ -306,7 +273,7 @@ static void ask_table(struct check *check, const struct bigquery_asker *asker, c
 	if (bigquery_table_compare(asker, dataset, span_of(name), schema, is_append(check->options), &look, &why)) {
 		say_table(check, &about, dataset, name, &look);
 	} else if (strcmp(why.code, "dataset_missing") != 0) { /* that was said of the dataset */
-		fix_for(check, asker, dataset, why.code, fix);
+		check_bigquery_fix(check, asker, dataset, why.code, fix);
 		check_fails(check, &about, &why);
 	}
 	free(own);
@@ -319,7 +286,7 @@ void check_bigquery_tables(struct check *check)
 	struct job_files files;
 	struct error why = { 0 };
 
-	if (!check->has_dataset || !asker_open(check, &asker, &why))
+	if (!check->has_dataset || !check_asker_open(check, &asker, &why))
 		return;
 	if (files_open_as_they_are(&files, check->call->engine->home, check->options, &why)) {
 		for (size_t i = 0; i < files.state.table_count && check_wait_ms(check) > 0; i++)
@@ -341,7 +308,7 @@ static void say_rights(struct check *check, const struct bigquery_asker *asker, 
 	for (size_t i = 0; i < RIGHTS; i++) {
 		struct finding about = { .parameter = dataset_parameter(check->options), .tried = "tables.testIamPermissions", .fix = has[i] ? NULL : fix };
 
-		fix_for(check, asker, dataset, "bigquery_denied", fix);
+		check_bigquery_fix(check, asker, dataset, "bigquery_denied", fix);
 		if (has[i]) {
 			check_ok(check, &about, "%s: the account may %s", rights[i].permission, rights[i].for_what);
 			continue;
@@ -381,7 +348,7 @@ static void say_step(struct check *check, const struct bigquery_asker *asker, co
 		check_ok(check, &about, "%s", works);
 		return;
 	}
-	fix_for(check, asker, dataset, why->code, fix);
+	check_bigquery_fix(check, asker, dataset, why->code, fix);
 	check_fails(check, &about, why);
 }
 
@@ -442,7 +409,7 @@ void check_bigquery_rows(struct check *check)
 	struct datasets datasets;
 	struct error why = { 0 };
 
-	if (!check->has_dataset || makes_none || !asker_open(check, &asker, &why))
+	if (!check->has_dataset || makes_none || !check_asker_open(check, &asker, &why))
 		return;
 	datasets_find(check, &datasets);
 	for (size_t i = 0; i < datasets.count && check_wait_ms(check) > 0; i++) {

@@ -58,6 +58,7 @@ bool check_has_letter_topic(const struct job_options *options);
 bool check_writes_bigquery(const struct job_options *options);
 bool check_has_folder(const struct job_options *options);
 bool check_has_schema_in_storage(const struct job_options *options);
+bool check_has_letter_table(const struct job_options *options);
 
 #define CHECK(id, applies, help) void check_##id(struct check *check);
 #include "engine/checks.def"

@@ -43,8 +43,6 @@ static void add_bigquery(struct text *list, const struct job_options *options)
 
 	if (options->warehouse != WAREHOUSE_BIGQUERY || options->template == TEMPLATE_BIGTABLE)
 		return;
-	if (options->dead_letter_table)
-		list_add(list, "outputDeadletterTable with warehouse=bigquery", NULL);
 	if (options->replication_mode != REPLICATION_CHANGELOG && options->replication_mode != REPLICATION_APPEND)
 		text_add_format(list, "%sreplicationMode=%s with warehouse=bigquery", list->len ? ", " : "",
 		                modes[options->replication_mode]);
@@ -60,11 +58,13 @@ static bool is_default(const struct option *option, const struct job_options *op
 	return is_same;
 }
 
-/* Of the places where dead letters may also go, a topic. */
+/* Of the places where dead letters may also go, a topic and a table. */
 static bool are_letters_available(const struct option *option, const struct job_options *options)
 {
-	return strcmp(option->name, "deadLetters") == 0 && job_options_letter_topic(options) &&
-	       json_object_size(json_object_get(options->parameters, option->name)) == 1;
+	const json_t *places = json_object_get(options->parameters, "deadLetters");
+	size_t known = (json_object_get(places, "topic") != NULL) + (json_object_get(places, "table") != NULL);
+
+	return strcmp(option->name, "deadLetters") == 0 && known && json_object_size(places) == known;
 }
 
 static bool is_available(const struct job_options *options, struct error *err)
@@ -137,6 +137,29 @@ const char *job_options_subscriptions(const struct job_options *options)
 const char *job_options_letter_topic(const struct job_options *options)
 {
 	return json_string_value(json_object_get(json_object_get(options->parameters, "deadLetters"), "topic"));
+}
+
+const char *job_options_letter_table(const struct job_options *options)
+{
+	const char *table = json_string_value(json_object_get(json_object_get(options->parameters, "deadLetters"), "table"));
+
+	return table ? table : options->dead_letter_table;
+}
+
+bool job_options_letter_place(const struct job_options *options, struct dead_letter_place *out)
+{
+	const char *spec = job_options_letter_table(options), *table = spec ? strrchr(spec, '.') : NULL, *dataset = spec;
+
+	if (!table)
+		return false;
+	for (const char *at = spec; at < table; at++) {
+		if (*at == ':' || *at == '.')
+			dataset = at + 1;
+	}
+	*out = (struct dead_letter_place){ .dataset = span_make(dataset, (size_t)(table - dataset)), .table = table + 1 };
+	if (dataset > spec)
+		out->project = span_make(spec, (size_t)(dataset - spec - 1));
+	return true;
 }
 
 bool job_options_ask_google(const struct job_options *options)

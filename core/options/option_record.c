@@ -106,7 +106,7 @@ bool is_bigquery_type(struct span text)
 /*
  * Objects with fixed members.
  */
-enum member_kind { MEMBER_TEXT, MEMBER_NAMES, MEMBER_COUNT, MEMBER_EMPTY_RESULT };
+enum member_kind { MEMBER_TEXT, MEMBER_TABLE, MEMBER_NAMES, MEMBER_COUNT, MEMBER_EMPTY_RESULT };
 
 static const struct record_member {
 	const char *option, *name;
@@ -114,7 +114,7 @@ static const struct record_member {
 } record_members[] = {
 	{ "deadLetters", "folder", MEMBER_TEXT },
 	{ "deadLetters", "gcs", MEMBER_TEXT },
-	{ "deadLetters", "table", MEMBER_TEXT },
+	{ "deadLetters", "table", MEMBER_TABLE },
 	{ "deadLetters", "topic", MEMBER_TEXT },
 	{ "enrichment", "columnNames", MEMBER_NAMES },
 	{ "enrichment", "conditionValueFn", MEMBER_TEXT },
@@ -179,6 +179,8 @@ static json_t *member_accept(const struct record_member *member, const json_t *v
 	    strcmp(word, "dead_letter") != 0)
 		return complain_inside(complaint, member->name, "bad_parameter",
 		                       "pass, drop or dead_letter is allowed for %s", member->name);
+	if (member->kind == MEMBER_TABLE && !type_table_spec.is_word(span_of(word)))
+		return complain_inside(complaint, member->name, "bad_parameter", "%s is allowed for %s", type_table_spec.form, member->name);
 	return json_string(word);
 }
 

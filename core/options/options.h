@@ -151,6 +151,14 @@ bool job_options_ask_google(const struct job_options *options);
 bool job_options_ask_storage(const struct job_options *options);
 /* inputSubscriptions or inputSubscription, as it was given; NULL: none. Lent. */
 const char *job_options_subscriptions(const struct job_options *options);
+/* The table where dead letters also go: deadLetters.table, else outputDeadletterTable; NULL: none. Lent. It is where the
+ * warehouse is: in BigQuery, or a dataset of the local warehouse. */
+const char *job_options_letter_table(const struct job_options *options);
+struct dead_letter_place {
+	struct span project, dataset; /* project: empty where none is named */
+	const char *table;
+};
+bool job_options_letter_place(const struct job_options *options, struct dead_letter_place *out);
 /* deadLetters.topic, as it was given; NULL: none. Lent. */
 const char *job_options_letter_topic(const struct job_options *options);
 

@@ -18,13 +18,12 @@
 
 static void target_read(struct post *post)
 {
-	const char *spec = post->options->dead_letter_table, *colon = spec ? strrchr(spec, ':') : NULL;
-	const char *from = colon ? colon + 1 : spec, *dot = from ? strchr(from, '.') : NULL;
+	struct dead_letter_place place;
 
-	if (!dot)
+	if (!job_options_letter_place(post->options, &place))
 		return;
-	post->dataset = memory_string_of(span_make(from, (size_t)(dot - from)));
-	post->table = memory_string(dot + 1);
+	post->dataset = memory_string_of(place.dataset);
+	post->table = memory_string(place.table);
 }
 
 /* A slash at the end is none of its name. */
@@ -51,20 +50,21 @@ static void folder_open(struct post *post, const struct pipeline *p, struct goog
 struct post *post_open(const struct pipeline *p, struct google *google)
 {
 	const struct job_options *options = p->options;
+	bool has_folder = options->dead_letter_folder != NULL, has_table = job_options_letter_table(options) != NULL;
 	struct post *post;
 
-	if (options->template != TEMPLATE_PUBSUB_CDC || (!options->dead_letter_folder && !options->dead_letter_table))
+	dlq_set_outbound(p->dlq, (has_table ? OUTBOUND_TABLE : 0) | (has_folder ? OUTBOUND_FOLDER : 0));
+	/* A table of BigQuery has a thread of its own (runner/letters_table.c). */
+	if (!has_folder && (!has_table || options->warehouse != WAREHOUSE_LOCAL))
 		return NULL;
 	post = memory_zalloc(sizeof(*post));
 	post->options = options;
 	post->dlq = p->dlq;
 	post->warehouse = p->warehouse;
-	/* On BigQuery the table is the sink's to write. */
 	if (options->warehouse == WAREHOUSE_LOCAL)
 		target_read(post);
-	if (options->dead_letter_folder)
+	if (has_folder)
 		folder_open(post, p, google);
-	dlq_set_outbound(p->dlq, (post->table ? OUTBOUND_TABLE : 0) | (post->folder ? OUTBOUND_FOLDER : 0));
 	return post;
 }
 

@@ -1,228 +1,17 @@
 /*
- * Dead letters to a topic, beside the job: a thread of its own reads what the store has kept and publishes it, so a topic
- * that does not answer holds up nothing. How far it got stands in the store: what was not confirmed is published again.
+ * Dead letters to a topic or a table of BigQuery, beside the job: a thread each reads what the store has kept and sends it, so
+ * a service that does not answer holds up nothing, and a letter is in the store until it is there.
  */
-#include "base/arena.h"
 #include "base/clock.h"
-#include "dlq/dlq.h"
 #include "google/google.h"
-#include "runner/runner_private.h"
-#include "source/publisher.h"
+#include "runner/letters_out_private.h"
 #include "source/subscription.h"
 
-#include <jansson.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#define LOOK_MS 1000          /* how soon a letter is published */
+#define LOOK_MS 1000          /* how soon a letter is sent */
 #define AGAIN_MS 5000         /* after a failure; twice as long each time */
 #define AGAIN_MOST_MS 60000
-#define PAGE_LETTERS 200
-#define FLUSH_MS 30000
-#define VALUE_BYTES 1024      /* of an attribute */
-#define OWN_ATTRIBUTES 9
-
-struct letters_out {
-	const struct run_setup *setup;
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t end;
-	bool ends;                /* under the lock */
-	char topic[PUBSUB_NAME_BYTES];
-	struct job_paths paths;
-	/* the thread's */
-	uint64_t seen;            /* letters of this run when it looked last */
-	bool has_looked, has_failed;
-	json_t *page;             /* letters as `dlq list` has them */
-	int64_t told_letter;      /* the last that no topic takes, of which somebody was told */
-	int64_t failed_letter;    /* the first that was not published; 0: none */
-	struct error failure;
-};
-
-/*
- * One letter as a message
- */
-
-static bool add_piece(void *context, struct span piece)
-{
-	return text_add_span(context, piece);
-}
-
-static size_t add_pair(struct publish_pair *pairs, size_t count, const char *name, const char *value)
-{
-	struct span cut = span_of(value);
-
-	if (!cut.len || count == PUBLISH_ATTRIBUTES_MAX)
-		return count;
-	cut.len = cut.len > VALUE_BYTES ? VALUE_BYTES : cut.len;
-	/* Not in the middle of a character. */
-	while (cut.len == VALUE_BYTES && cut.len && (cut.at[cut.len] & 0xc0) == 0x80)
-		cut.len--;
-	pairs[count] = (struct publish_pair){ span_of(name), cut };
-	return count + 1;
-}
-
-static const char *text_of(const json_t *letter, const char *name)
-{
-	const char *text = json_string_value(json_object_get(letter, name));
-
-	return text ? text : "";
-}
-
-/* Ours first: they say what it is; then the message's own as far as there is room. */
-static size_t attributes_of(const json_t *letter, const char *job, const char *number, struct publish_pair *pairs)
-{
-	static const char *const members[][2] = {
-		{ "weir_code", "code" }, { "weir_reason", "message" }, { "weir_table", "table" }, { "weir_stage", "stage" },
-		{ "weir_publish", "publish" }, { "weir_ordering_key", "ordering_key" },
-	};
-	size_t count = add_pair(pairs, add_pair(pairs, 0, "weir_job", job), "weir_letter", number);
-	const char *name;
-	json_t *value;
-
-	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
-		count = add_pair(pairs, count, members[i][0], text_of(letter, members[i][1]));
-	count = add_pair(pairs, count, "weir_message_id", text_of(json_object_get(letter, "source"), "message_id"));
-	json_object_foreach(json_object_get(letter, "attrs"), name, value)
-		count = add_pair(pairs, count, name, json_string_value(value));
-	return count;
-}
-
-static bool is_wanted(const json_t *letter)
-{
-	return strcmp(text_of(letter, "state"), "discarded") != 0;
-}
-
-/* Once a letter: pages are read again after a failure. */
-static void tell_unfit(struct letters_out *out, int64_t id, const char *why)
-{
-	const struct run_setup *setup = out->setup;
-	char sentence[640];
-
-	if (id <= out->told_letter || !setup->on_event)
-		return;
-	out->told_letter = id;
-	snprintf(sentence, sizeof(sentence), "letter %lld does not go to %s: %s; it stays in the job's store", (long long)id,
-	         out->topic, why);
-	setup->on_event(setup->context, "-", "letters_not_published", sentence);
-}
-
-/* False: the topic takes nothing now. A letter that no topic ever takes stays in the store, and is told of. */
-static bool publish_one(struct letters_out *out, struct dlq *dlq, struct publisher *publisher, const json_t *letter)
-{
-	int64_t id = json_integer_value(json_object_get(letter, "id"));
-	struct publish_pair pairs[PUBLISH_ATTRIBUTES_MAX];
-	struct publish_message message = { .attributes = pairs, .tag = (uint64_t)id };
-	OWNED(text) body = text_new(PUBLISH_MESSAGE_MAX + 1);
-	struct error why = { 0 };
-	char number[24];
-	enum published taken;
-
-	snprintf(number, sizeof(number), "%lld", (long long)id);
-	if (!dlq_bytes(dlq, id, out->paths.big, add_piece, body, &why) && !body->is_full) {
-		out->failure = why;
-		return false;
-	}
-	if (body->is_full) {
-		tell_unfit(out, id, "it is larger than a topic takes (10 MB)");
-		return true;
-	}
-	message.data = text_span(body);
-	message.attribute_count = attributes_of(letter, out->setup->options->name, number, pairs);
-	taken = publisher_add(publisher, &message, FLUSH_MS, &why);
-	if (taken == PUBLISH_REFUSED && why.kind == ERROR_RECORD) {
-		tell_unfit(out, id, why.message);
-		return true;
-	}
-	return taken == PUBLISH_TAKEN;
-}
-
-static void on_done(void *context, uint64_t tag, struct span id, const struct error *why)
-{
-	struct letters_out *out = context;
-
-	(void)id;
-	if (!why)
-		return;
-	if (!out->failed_letter || (int64_t)tag < out->failed_letter)
-		out->failed_letter = (int64_t)tag;
-	out->failure = *why;
-}
-
-/*
- * A page of them
- */
-
-static bool keep_line(void *context, const char *json)
-{
-	struct letters_out *out = context;
-	json_error_t ignored;
-
-	json_array_append_new(out->page, json_loads(json, 0, &ignored));
-	return json_array_size(out->page) < PAGE_LETTERS;
-}
-
-static bool publish_page(struct letters_out *out, struct dlq *dlq, struct publisher *publisher, int64_t *cursor)
-{
-	int64_t last = *cursor;
-	const json_t *letter;
-	bool goes_on = true;
-	size_t i;
-
-	json_array_foreach(out->page, i, letter) {
-		if (is_wanted(letter) && !(goes_on = publish_one(out, dlq, publisher, letter)))
-			break;
-		last = json_integer_value(json_object_get(letter, "id"));
-	}
-	goes_on = publisher_flush(publisher, FLUSH_MS) && goes_on && !out->failed_letter;
-	/* All below the first that failed are there. */
-	if (out->failed_letter && out->failed_letter <= last)
-		last = out->failed_letter - 1;
-	if (!publisher_counts(publisher).outstanding_messages)
-		*cursor = last;
-	return goes_on;
-}
-
-/* False with out->failure: what is left is tried again. */
-static bool publish_all(struct letters_out *out, struct dlq *dlq, struct publisher *publisher)
-{
-	struct dlq_filter filter = { .job = out->setup->options->name };
-	int64_t cursor = 0, before;
-	bool goes_on = true;
-
-	if (!dlq_published(dlq, out->topic, &cursor, &out->failure))
-		return false;
-	do {
-		out->page = json_array();
-		out->failed_letter = 0;
-		filter.after = before = cursor;
-		goes_on = dlq_list(dlq, &filter, keep_line, out, &out->failure) && publish_page(out, dlq, publisher, &cursor);
-		json_decref(out->page);
-		if (cursor != before && !dlq_set_published(dlq, out->topic, cursor, &out->failure))
-			return false;
-	} while (goes_on && cursor != before);
-	return goes_on;
-}
-
-static bool round_of(struct letters_out *out)
-{
-	struct publisher_setup setup = { .google = out->setup->google, .topic = out->topic, .give_up_ms = FLUSH_MS,
-		                             .on_done = on_done, .context = out };
-	struct publisher *publisher;
-	struct dlq *dlq;
-	bool is_fine = false;
-
-	out->failure = (struct error){ 0 };
-	if (access(out->paths.store, F_OK) != 0)
-		return true; /* no letter yet */
-	dlq = dlq_open(out->paths.store, DLQ_WRITE, &out->failure);
-	publisher = dlq ? publisher_open(&setup, &out->failure) : NULL;
-	if (publisher)
-		is_fine = publish_all(out, dlq, publisher);
-	publisher_close(publisher);
-	dlq_close(dlq);
-	return is_fine;
-}
 
 /*
  * The thread
@@ -232,14 +21,27 @@ static bool round_of(struct letters_out *out)
 static void tell(struct letters_out *out, bool is_fine)
 {
 	const struct run_setup *setup = out->setup;
-	char sentence[640];
+	char sentence[LETTERS_TARGET_BYTES + 640];
 
 	if (is_fine != out->has_failed || !setup->on_event)
 		return;
 	out->has_failed = !is_fine;
-	snprintf(sentence, sizeof(sentence), is_fine ? "dead letters go to %s again" : "dead letters wait for %s: %s", out->topic,
+	snprintf(sentence, sizeof(sentence), is_fine ? "dead letters go to %s again" : "dead letters wait for %s: %s", out->target,
 	         out->failure.message);
-	setup->on_event(setup->context, "-", "letters_not_published", sentence);
+	setup->on_event(setup->context, "-", out->code, sentence);
+}
+
+void letters_out_unfit(struct letters_out *out, int64_t letter, const char *why)
+{
+	const struct run_setup *setup = out->setup;
+	char sentence[LETTERS_TARGET_BYTES + 640];
+
+	if (letter <= out->told_letter || !setup->on_event)
+		return;
+	out->told_letter = letter;
+	snprintf(sentence, sizeof(sentence), "letter %lld does not go to %s: %s; it stays in the job's store", (long long)letter,
+	         out->target, why);
+	setup->on_event(setup->context, "-", out->code, sentence);
 }
 
 static bool has_news(struct letters_out *out)
@@ -284,46 +86,99 @@ static void *letters_out_main(void *context)
 		if (!has_news(out))
 			continue;
 		/* At the end once more, so that what came last is there; what cannot be is left for the next run. */
-		tell(out, round_of(out));
+		out->failure = (struct error){ 0 };
+		tell(out, out->round(out));
 		again_ms = !out->has_failed ? AGAIN_MS : again_ms * 2 < AGAIN_MOST_MS ? again_ms * 2 : AGAIN_MOST_MS;
 	}
 	return NULL;
 }
 
-bool letters_out_start(const struct run_setup *setup, struct letters_out **out_thread, struct error *err)
-{
-	const char *topic = job_options_letter_topic(setup->options);
-	struct letters_out *out;
+/*
+ * A way out
+ */
 
-	*out_thread = NULL;
-	if (!topic || !setup->google)
-		return true;
-	out = memory_zalloc(sizeof(*out));
+static void letters_out_free(struct letters_out *out)
+{
+	pthread_cond_destroy(&out->end);
+	pthread_mutex_destroy(&out->lock);
+	job_paths_clear(&out->paths);
+	free(out);
+}
+
+static struct letters_out *letters_out_new(const struct run_setup *setup)
+{
+	struct letters_out *out = memory_zalloc(sizeof(*out));
+
 	out->setup = setup;
 	pthread_mutex_init(&out->lock, NULL);
 	clock_cond_init(&out->end);
 	job_paths_make(&out->paths, setup->home, setup->options->name);
-	if (pubsub_full_name(PUBSUB_TOPIC, span_of(topic), google_project(setup->google), out->topic, err) &&
-	    run_make_thread(setup, &out->thread, letters_out_main, out, err)) {
-		*out_thread = out;
-		return true;
+	return out;
+}
+
+static bool to_topic(struct letters_out *out, struct error *err)
+{
+	char name[PUBSUB_NAME_BYTES];
+
+	out->code = "letters_not_published";
+	out->round = letters_topic_round;
+	if (!pubsub_full_name(PUBSUB_TOPIC, span_of(job_options_letter_topic(out->setup->options)), google_project(out->setup->google),
+	                      name, err))
+		return false;
+	snprintf(out->target, sizeof(out->target), "%s", name);
+	return true;
+}
+
+static bool to_table(struct letters_out *out, struct error *err)
+{
+	(void)err;
+	out->code = "letters_not_written";
+	out->round = letters_table_round;
+	snprintf(out->target, sizeof(out->target), "%s", job_options_letter_table(out->setup->options));
+	return true;
+}
+
+static bool add(struct letters_out **list, const struct run_setup *setup, bool (*to)(struct letters_out *, struct error *),
+                struct error *err)
+{
+	struct letters_out *out = letters_out_new(setup);
+
+	if (!to(out, err) || !run_make_thread(setup, &out->thread, letters_out_main, out, err)) {
+		letters_out_free(out);
+		return false;
 	}
-	job_paths_clear(&out->paths);
-	free(out);
+	out->next = *list;
+	*list = out;
+	return true;
+}
+
+bool letters_out_start(const struct run_setup *setup, struct letters_out **out_threads, struct error *err)
+{
+	const struct job_options *options = setup->options;
+	bool has_table = options->warehouse == WAREHOUSE_BIGQUERY && job_options_letter_table(options);
+
+	*out_threads = NULL;
+	if (!setup->google)
+		return true;
+	if ((!job_options_letter_topic(options) || add(out_threads, setup, to_topic, err)) &&
+	    (!has_table || add(out_threads, setup, to_table, err)))
+		return true;
+	letters_out_end(*out_threads);
+	*out_threads = NULL;
 	return false;
 }
 
 void letters_out_end(struct letters_out *out)
 {
-	if (!out)
-		return;
-	pthread_mutex_lock(&out->lock);
-	out->ends = true;
-	pthread_cond_signal(&out->end);
-	pthread_mutex_unlock(&out->lock);
-	pthread_join(out->thread, NULL);
-	pthread_cond_destroy(&out->end);
-	pthread_mutex_destroy(&out->lock);
-	job_paths_clear(&out->paths);
-	free(out);
+	while (out) {
+		struct letters_out *next = out->next;
+
+		pthread_mutex_lock(&out->lock);
+		out->ends = true;
+		pthread_cond_signal(&out->end);
+		pthread_mutex_unlock(&out->lock);
+		pthread_join(out->thread, NULL);
+		letters_out_free(out);
+		out = next;
+	}
 }

@@ -98,8 +98,8 @@ int64_t letters_wait_until_ms(const struct letters *letters, int64_t until_ms);
 void letters_fill(struct letters *letters, struct batch *batch);
 
 /*
- * Dead letters to a topic (letters_out.c), for as long as the job runs; NULL where it has none. At its end what came last is
- * published, if the topic answers.
+ * Dead letters to a topic and to a table of BigQuery (letters_out.c), for as long as the job runs; NULL where it has neither.
+ * At its end what came last is sent, if there is an answer.
  */
 struct letters_out;
 

@@ -54,6 +54,20 @@ bool bigquery_table_compare(const struct bigquery_asker *asker, const char *data
 /* May the account make calls that the quota project pays? Only that: other refusals of the call are none of this question. */
 bool bigquery_payer_look(const struct bigquery_asker *asker, struct error *err);
 
+/*
+ * The dead-letter table (bigquery_letters.c).
+ */
+struct letter_row;
+/* Is it there, with the columns of a dead letter? False: `letters_table_differs`, or why it cannot be told. */
+bool bigquery_letters_look(const struct bigquery_asker *asker, const char *dataset, const char *table, bool *out_there,
+                           struct error *err);
+/* The same, and makes it where it is missing. */
+bool bigquery_letters_open(const struct bigquery_asker *asker, const char *dataset, const char *table, struct error *err);
+/* *out_done: so many of the first rows are there, or never will be (on_unfit was told). False: the rest waits. */
+bool bigquery_letters_put(const struct bigquery_asker *asker, const char *dataset, const char *table, const char *incarnation,
+                          const struct letter_row *rows, size_t count, size_t *out_done,
+                          void (*on_unfit)(void *context, const struct letter_row *, const char *why), void *context, struct error *err);
+
 /* A table of its own in the dataset, "weir_check_.."; expires in an hour. */
 #define BIGQUERY_TRY_NAME_BYTES 40
 bool bigquery_try_make(const struct bigquery_asker *asker, const char *dataset, char out_name[BIGQUERY_TRY_NAME_BYTES],

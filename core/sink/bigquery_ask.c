@@ -1,9 +1,7 @@
 /* Questions about BigQuery's datasets and tables, one call at a time (bigquery.h). */
-#include "sink/bigquery.h"
+#include "sink/bigquery_ask_private.h"
 
 #include "base/clock.h"
-#include "google/wait.h"
-#include "sink/bigquery_table_private.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,14 +15,6 @@ enum { CREATE_PARENT = 1, CREATE_STREAM = 2, STREAM_TYPE = 2, TYPE_COMMITTED = 1
 /* Where a table is new, calls may say for a while that it is not there. */
 #define NEWS_FIRST_MS 200
 #define NEWS_MOST_MS 2000
-
-struct question {
-	enum bigquery_call call;
-	const char *method;
-	const char *what;        /* in words, with the names */
-	const char *path;        /* behind the project's */
-	const json_t *body;      /* lent; NULL */
-};
 
 static bool refuse(const struct question *question, const struct rest_answer *answer, const struct error *why, struct error *err)
 {
@@ -41,14 +31,13 @@ static bool refuse(const struct question *question, const struct rest_answer *an
 	return false;
 }
 
-/* *out_json is the caller's; NULL where the answer has no body. `out_status` may be NULL. */
-static bool ask(const struct bigquery_asker *asker, const struct question *question, int *out_status, json_t **out_json,
-                struct error *err)
+bool question_ask(const struct bigquery_asker *asker, const struct question *question, int *out_status, json_t **out_json,
+                  struct error *err)
 {
 	OWNED(text) url = text_new(8192);
 	char *body = question->body ? json_dumps(question->body, JSON_COMPACT) : NULL;
 	struct rest_request request = {
-		.what = question->what, .method = question->method, .body = span_of(body), .may_repeat = true,
+		.what = question->what, .method = question->method, .body = body ? span_of(body) : question->text, .may_repeat = true,
 		.try_ms = asker->wait_ms, .deadline_ms = asker->wait_ms, .first_wait_ms = NEWS_FIRST_MS,
 	};
 	struct rest_answer answer = { .status = 0 };
@@ -99,7 +88,7 @@ bool bigquery_dataset_look(const struct bigquery_asker *asker, const char *datas
 	text_add_format(what, "dataset '%s:%s'", asker->project, dataset);
 	question.path = path->at;
 	question.what = what->at;
-	if (!ask(asker, &question, &status, &json, err)) {
+	if (!question_ask(asker, &question, &status, &json, err)) {
 		/* A 404 without the dataset's name in it is the dataset's all the same: it is what was asked for. */
 		if (status == 404 && strcmp(err->code, "table_missing") == 0)
 			fail(err, ERROR_CONFIG, "dataset_missing", "dataset '%s:%s' does not exist", asker->project, dataset);
@@ -117,7 +106,7 @@ bool bigquery_payer_look(const struct bigquery_asker *asker, struct error *err)
 	struct question question = { .call = CALL_TABLE_GET, .what = "the project that pays", .path = "/datasets?maxResults=1" };
 	struct error why = { .kind = ERROR_NONE };
 
-	if (ask(asker, &question, NULL, NULL, &why) || (strcmp(why.code, "quota_project_denied") != 0 && why.kind != ERROR_UNREACHABLE))
+	if (question_ask(asker, &question, NULL, NULL, &why) || (strcmp(why.code, "quota_project_denied") != 0 && why.kind != ERROR_UNREACHABLE))
 		return true;
 	*err = why;
 	return false;
@@ -152,8 +141,7 @@ static void table_path(struct text *path, const char *dataset, const char *table
 	text_add(path, behind);
 }
 
-/* A question about one table. */
-static bool ask_table(const struct bigquery_asker *asker, struct question question, const char *dataset, const char *table,
+bool question_ask_table(const struct bigquery_asker *asker, struct question question, const char *dataset, const char *table,
                       const char *behind, int *out_status, json_t **out_json, struct error *err)
 {
 	OWNED(text) path = text_new(8192);
@@ -163,7 +151,7 @@ static bool ask_table(const struct bigquery_asker *asker, struct question questi
 	text_add_format(what, "table '%s.%s'", dataset, table);
 	question.path = path->at;
 	question.what = what->at;
-	return ask(asker, &question, out_status, out_json, err);
+	return question_ask(asker, &question, out_status, out_json, err);
 }
 
 bool bigquery_table_compare(const struct bigquery_asker *asker, const char *dataset, struct span table,
@@ -172,7 +160,7 @@ bool bigquery_table_compare(const struct bigquery_asker *asker, const char *data
 	char *name = memory_string_of(table);
 	json_t *json = NULL;
 	int status = 0;
-	bool is_fine = ask_table(asker, (struct question){ .call = CALL_TABLE_GET }, dataset, name, "", &status, &json, err);
+	bool is_fine = question_ask_table(asker, (struct question){ .call = CALL_TABLE_GET }, dataset, name, "", &status, &json, err);
 
 	memset(out, 0, sizeof(*out));
 	if (is_fine)
@@ -211,7 +199,7 @@ bool bigquery_try_make(const struct bigquery_asker *asker, const char *dataset, 
 	question.path = path->at;
 	question.what = what->at;
 	question.body = body;
-	is_fine = ask(asker, &question, NULL, NULL, err);
+	is_fine = question_ask(asker, &question, NULL, NULL, err);
 	json_decref(body);
 	if (is_fine)
 		memcpy(out_name, name, sizeof(name));
@@ -228,7 +216,7 @@ bool bigquery_try_rights(const struct bigquery_asker *asker, const char *dataset
 
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(list, json_string(permissions[i]));
-	is_fine = ask_table(asker, question, dataset, table, ":testIamPermissions", NULL, &json, err);
+	is_fine = question_ask_table(asker, question, dataset, table, ":testIamPermissions", NULL, &json, err);
 	for (size_t i = 0; is_fine && i < count; i++) {
 		out_has[i] = false;
 		json_array_foreach(json_object_get(json, "permissions"), at, granted)
@@ -244,7 +232,7 @@ bool bigquery_try_column(const struct bigquery_asker *asker, const char *dataset
 	json_t *body = json_pack("{s:{s:[{s:s,s:s},{s:s,s:s}]}}", "schema", "fields", "name", "entry", "type", "STRING", "name",
 	                         "added", "type", "INT64");
 	struct question question = { .call = CALL_TABLE_PATCH, .method = "PATCH", .body = body };
-	bool is_fine = ask_table(asker, question, dataset, table, "", NULL, NULL, err);
+	bool is_fine = question_ask_table(asker, question, dataset, table, "", NULL, NULL, err);
 
 	json_decref(body);
 	return is_fine;
@@ -252,21 +240,15 @@ bool bigquery_try_column(const struct bigquery_asker *asker, const char *dataset
 
 bool bigquery_try_remove(const struct bigquery_asker *asker, const char *dataset, const char *table, struct error *err)
 {
-	return ask_table(asker, (struct question){ .call = CALL_TABLE_GET, .method = "DELETE" }, dataset, table, "", NULL, NULL, err);
+	return question_ask_table(asker, (struct question){ .call = CALL_TABLE_GET, .method = "DELETE" }, dataset, table, "", NULL, NULL, err);
 }
 
-/* For as long as the question may wait: a table is new to each way of writing for a while. */
-struct news {
-	int64_t until_ms;
-	struct backoff backoff;
-};
-
-static struct news news_begin(const struct bigquery_asker *asker)
+struct news news_begin(const struct bigquery_asker *asker)
 {
 	return (struct news){ clock_mono_ms() + asker->wait_ms, BACKOFF(NEWS_FIRST_MS, NEWS_MOST_MS, 2) };
 }
 
-static bool news_wait(struct news *news, const struct error *err)
+bool news_wait(struct news *news, const struct error *err)
 {
 	if (strcmp(err->code, "table_missing") != 0 || clock_mono_ms() >= news->until_ms)
 		return false;
@@ -290,7 +272,7 @@ bool bigquery_try_insert(const struct bigquery_asker *asker, const char *dataset
 	bool is_fine;
 
 	do
-		is_fine = ask_table(asker, question, dataset, table, "/insertAll", NULL, &json, err);
+		is_fine = question_ask_table(asker, question, dataset, table, "/insertAll", NULL, &json, err);
 	while (!is_fine && news_wait(&news, err));
 	is_fine = is_fine && entry_taken(json, err);
 	json_decref(body);

@@ -134,6 +134,7 @@ struct letter_row {
 	const struct message *message;
 	const char *stage, *code, *text, *source;
 	int64_t id, published_us;
+	int64_t letter;      /* as `weir dlq` numbers it */
 };
 /* Makes dataset and table where missing, in one transaction with the rows. */
 bool warehouse_add_letters(const char *warehouse, const char *dataset, const char *table, const char *incarnation,
