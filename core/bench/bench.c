@@ -9,7 +9,7 @@
 #define MILLION UINT64_C(1000000)
 #define CONSOLE_ROWS UINT64_C(100000)
 #define WORDS_TO_A_KIB 24  /* bring a message to 1 KiB */
-#define WORDS_OF_A_FLAT_KIB 71
+#define WORDS_OF_A_FLAT_KIB 93
 #define WORDS_OF_A_KIB 104 /* bring a changelog row at BigQuery to 1 KiB */
 
 /* Rows without a function belong to parts of weir that do not exist yet. */

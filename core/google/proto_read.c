@@ -17,7 +17,7 @@ static bool broken(struct proto_reader *reader)
 }
 
 /* The tenth byte holds one bit: more would not fit into 64. */
-static bool read_varint(struct proto_reader *reader, uint64_t *out)
+static bool read_long_varint(struct proto_reader *reader, uint64_t *out)
 {
 	uint64_t value = 0;
 
@@ -35,6 +35,16 @@ static bool read_varint(struct proto_reader *reader, uint64_t *out)
 	return broken(reader);
 }
 
+/* Mostly it is one byte. */
+static inline bool read_varint(struct proto_reader *reader, uint64_t *out)
+{
+	if (reader->at < reader->end && (unsigned char)*reader->at < 128) {
+		*out = (unsigned char)*reader->at++;
+		return true;
+	}
+	return read_long_varint(reader, out);
+}
+
 static bool read_fixed(struct proto_reader *reader, size_t bytes, uint64_t *out)
 {
 	uint64_t bits = 0;
@@ -47,7 +57,7 @@ static bool read_fixed(struct proto_reader *reader, size_t bytes, uint64_t *out)
 	return true;
 }
 
-static bool read_bytes(struct proto_reader *reader, struct span *out)
+static inline bool read_bytes(struct proto_reader *reader, struct span *out)
 {
 	uint64_t len;
 
@@ -60,7 +70,7 @@ static bool read_bytes(struct proto_reader *reader, struct span *out)
 	return true;
 }
 
-static bool read_tag(struct proto_reader *reader, struct proto_field *out)
+static inline bool read_tag(struct proto_reader *reader, struct proto_field *out)
 {
 	uint64_t tag;
 
@@ -73,15 +83,21 @@ static bool read_tag(struct proto_reader *reader, struct proto_field *out)
 	return true;
 }
 
-static bool read_value(struct proto_reader *reader, struct proto_field *out)
+static inline bool read_value(struct proto_reader *reader, struct proto_field *out)
 {
-	out->value = 0;
-	out->bytes = span_make(NULL, 0);
+	uint64_t value = 0;
+	struct span bytes = { NULL, 0 };
+	bool is_fine;
+
 	if (out->wire == WIRE_VARINT)
-		return read_varint(reader, &out->value);
-	if (out->wire == WIRE_BYTES)
-		return read_bytes(reader, &out->bytes);
-	return read_fixed(reader, out->wire == WIRE_FIXED64 ? 8 : 4, &out->value);
+		is_fine = read_varint(reader, &value);
+	else if (out->wire == WIRE_BYTES)
+		is_fine = read_bytes(reader, &bytes);
+	else
+		is_fine = read_fixed(reader, out->wire == WIRE_FIXED64 ? 8 : 4, &value);
+	out->value = value;
+	out->bytes = bytes;
+	return is_fine;
 }
 
 /* Up to the end that fits: a group may hold groups. Their numbers are kept, since each end must be that of the innermost. */
@@ -115,6 +131,17 @@ static bool read_group(struct proto_reader *reader, struct proto_field *group)
 	return true;
 }
 
+static bool next_group(struct proto_reader *reader, const struct proto_field *head, struct proto_field *out)
+{
+	struct proto_field group = *head;
+
+	if (!read_group(reader, &group))
+		return false;
+	*out = group;
+	return true;
+}
+
+/* Member by member: a copy as a whole would wait for the stores of its parts. */
 bool proto_next(struct proto_reader *reader, struct proto_field *out)
 {
 	struct proto_field field;
@@ -123,9 +150,15 @@ bool proto_next(struct proto_reader *reader, struct proto_field *out)
 		return false;
 	if (field.wire == WIRE_GROUP_END)
 		return broken(reader);
-	if (!(field.wire == WIRE_GROUP ? read_group(reader, &field) : read_value(reader, &field)))
+	if (field.wire == WIRE_GROUP)
+		return next_group(reader, &(struct proto_field){ .number = field.number, .wire = field.wire }, out);
+	if (!read_value(reader, &field))
 		return false;
-	*out = field;
+	out->number = field.number;
+	out->wire = field.wire;
+	out->value = field.value;
+	out->bytes.at = field.bytes.at;
+	out->bytes.len = field.bytes.len;
 	return true;
 }
 

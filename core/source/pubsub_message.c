@@ -200,7 +200,7 @@ static void note_redelivery(struct pubsub *pubsub, const struct message *message
 
 	if (!pubsub->ids_seen)
 		pubsub->ids_seen = memory_zalloc(IDS_SEEN * sizeof(*pubsub->ids_seen));
-	seen = &pubsub->ids_seen[id * UINT64_C(0x9e3779b97f4a7c15) >> 50];
+	seen = &pubsub->ids_seen[id % IDS_SEEN]; /* neighbours are next to each other: mostly it is in the cache */
 	if (message->attempt > 1 || *seen == id)
 		atomic_fetch_add_explicit(&pubsub->channels[message->channel].redelivered, 1, memory_order_relaxed);
 	*seen = id;

@@ -13,6 +13,7 @@
 #define OK_LEAST_MS 100        /* a stream that the server ends sooner is not opened again at once */
 #define HELD_BACK_LOOK_MS 20
 #define HEAD_BYTES 384         /* of a message: its ack id, and where its body begins */
+#define AHEAD 5                /* messages; fewer are reached before their memory */
 
 /* Numbers of fields (spec/apis-grpc.md 4.2). */
 enum { PULL_SUBSCRIPTION = 1, PULL_DEADLINE = 5, PULL_CLIENT = 6, PULL_MESSAGES = 7, PULL_BYTES = 8, PULL_VERSION = 10 };
@@ -258,11 +259,11 @@ static void hand_on(struct channel *channel, struct grpc_message *message, uint6
 	pubsub->fresh_bytes += message->len;
 }
 
-/* Messages of one response are mostly about as large as each other: where the head of the next but one should be. */
+/* Messages of one response are mostly about as large as each other: where the head of one of the next should be. */
 static void look_ahead_of(const struct proto_reader *reader, size_t len)
 {
-	if (len < (size_t)(reader->end - reader->at))
-		look_ahead(reader->at + len - MEMORY_LINE, HEAD_BYTES);
+	if (len * AHEAD < (size_t)(reader->end - reader->at))
+		look_ahead(reader->at + len * AHEAD - 2 * MEMORY_LINE, HEAD_BYTES);
 }
 
 bool channel_take(struct channel *channel, struct grpc_message *message, int64_t now_ms)
