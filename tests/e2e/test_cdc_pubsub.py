@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import random
+import signal
 
 import emulators
 import weir
@@ -75,6 +76,29 @@ def test_each_good_message_is_one_row_whatever_kills_the_engine():
         for letter in home.letters():
             codes[letter["code"]] = codes.get(letter["code"], 0) + 1
         assert codes == bad, (say, codes, bad)
+        nothing_is_left(ps)
+
+
+def test_a_kill_at_any_point_of_a_commit_makes_no_row_twice():
+    """With the build for it at every point that a batch passes; else unharmed."""
+    build = os.path.join(weir.ROOT, "build", "crash")
+    points = ("append_noted:1", "rows_written:1", "position_written:2", "rows_committed:1", "rows_committed:3", "confirmed:1", "letters_committed:1")
+    count, env = 60, {"WEIR_BATCH_RECORDS": "7"}
+    with emulators.pubsub() as ps, emulators.bigquery("d", project=ps.project) as bq, weir.Home(build if os.path.exists(build + "/weird") else weir.BUILD) as home:
+        home.env.update(ps.env)
+        home.env.update(bq.env)
+        ps.create("changes", "changes-sub", ackDeadlineSeconds=10)
+        ps.publish("changes", [json.dumps({"data": {"tbl": "t%d" % (i % 2), "n": str(i)} if i % 10 else [i]}) for i in range(count)])
+        path = job(home, ps, **EXACTLY)
+        for point in points if home.build == build else ():
+            died = home.run("--run", path, "--until-idle", env=dict(env, WEIR_CRASH=point), program="weird")
+            assert died.code == -signal.SIGKILL, (point, died)
+            ps.clock(advance_s=700)
+        r = home.run("--run", path, "--until-idle", "--json", env=env, program="weird")
+        assert r.code == 1 and r.last["balanced"] and r.last["in_flight"] == 0, r
+        found = [row["n"] for table in ("d.t0", "d.t1") for row in bq.rows(table)]
+        assert sorted(found, key=int) == [str(i) for i in range(count) if i % 10], (len(found), r)
+        assert len(home.letters()) == count // 10
         nothing_is_left(ps)
 
 
