@@ -162,6 +162,8 @@ static void call_ended(struct insert *insert, struct rest_call *call)
 	insert->calls--;
 	request->call = NULL;
 	sink_figures_answered(insert->sink->figures, is_fine ? request->count : 0);
+	if (is_fine && clock_mono_ms() - request->sent_ms < SILENT_MS / 2)
+		request->part->table->patience_ms = 0;
 	if (is_fine)
 		insert_answered(insert, request, &answer);
 	else if (is_again)
@@ -171,24 +173,27 @@ static void call_ended(struct insert *insert, struct rest_call *call)
 	rest_call_free(call);
 }
 
-/* A table that does not answer while others do keeps nobody waiting; its rows may have been written, and come again. */
+/* A table that does not answer while others do keeps nobody waiting; its rows may have been written, and come again. One that is only
+ * slow would never be done with the same patience each time. */
 static void give_up_silent(struct insert *insert)
 {
 	int64_t now_ms = clock_mono_ms();
 	struct insert_request *next;
 
 	for (struct insert_request *request = insert->requests; request; request = next) {
+		struct bigquery_table *table = request->part->table;
+		int64_t patience_ms = table->patience_ms ? table->patience_ms : SILENT_MS;
 		struct error error;
 
 		next = request->next;
-		if (!request->call || now_ms - request->sent_ms < SILENT_MS ||
-		    !bigquery_others_are_fine(insert->sink, request->part->table))
+		if (!request->call || now_ms - request->sent_ms < patience_ms || !bigquery_others_are_fine(insert->sink, table))
 			continue;
 		take_request(insert, request->call);
 		rest_call_free(request->call);
 		insert->calls--;
-		fail(&error, ERROR_TRANSIENT, "google_timeout", "table '%s': no answer for %d seconds", request->part->table->path,
-		     SILENT_MS / 1000);
+		fail(&error, ERROR_TRANSIENT, "google_timeout", "table '%s': no answer for %lld seconds", table->path,
+		     (long long)(patience_ms / 1000));
+		table->patience_ms = patience_ms * 2 < PATIENCE_MOST_MS ? patience_ms * 2 : PATIENCE_MOST_MS;
 		insert_trouble(insert, request, false, false, &error);
 	}
 }

@@ -24,6 +24,7 @@
 
 #define SILENT_MS 4000        /* a table whose answer is later than that while others have theirs: others need not wait for it */
 #define ALONE_MS 600000       /* how long a table that was silent, or ended a call, has a connection of its own */
+#define PATIENCE_MOST_MS 32000 /* insertAll: each silence doubles the time that the table's next answer may take */
 #define SILENT_SHARED_MS 8000 /* who only stands behind the silent one in its connection is sent again over another */
 
 /* Why nothing enters a table for now. */
@@ -57,6 +58,7 @@ struct bigquery_table {
 	struct fitting *fitting;   /* to the columns that it has (bigquery_fit.c); NULL: rows are written as they are */
 	bool is_unfit;             /* rows of the batch were not sent, for its columns are others than theirs */
 	struct exactly *exactly;   /* its committed streams (bigquery_exactly.c); NULL: none yet */
+	int64_t patience_ms;       /* insertAll: how long its answer is waited for while others have theirs; 0: SILENT_MS */
 	int64_t alone_until_ms;    /* clock_mono_ms: it was silent, or ended a call, lately: nobody else shall share its connection */
 	size_t unanswered;         /* requests that are late, with their rows parked (bigquery_late.c) */
 	struct place *landed;      /* rows of such that were taken after all, sorted: no more to be sent; landed_count */

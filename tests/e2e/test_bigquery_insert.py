@@ -106,3 +106,14 @@ def test_a_refused_row_is_a_letter_and_its_neighbours_are_written():
         again = home.run("dlq", "replay", "--job", "bq", "--group", str(letters[0]["group"]), "--yes", "--json")
         assert again.last["done"] == 2, again
         assert ids(bq) == list(range(1, 12))
+
+
+def test_a_table_that_is_slow_for_ever_comes_to_be_written():
+    """Each silence doubles the time that its next answer may take; what was written and comes again has the same row ids."""
+    with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+        home.env.update(bq.env)
+        events = [event(n * 2 + i, table) for n in range(20) for i, table in enumerate(("good", "slow"))]
+        bq.fault("slow", "%s.slow_changelog" % LOG, "insertAll", delay_ms=5500)
+        result = run(home, feed(home, events))
+        assert result["written"] == 40 and result["parked"] == result["dead_lettered"] == 0 and result["balanced"], result
+        assert ids(bq, "slow") == [n * 2 + 1 for n in range(20)] and ids(bq, "good") == [n * 2 for n in range(20)]
