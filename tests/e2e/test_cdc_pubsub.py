@@ -40,9 +40,9 @@ def run(home, ps, expect=0, **parameters):
 
 def killed_at_random(home, ps, path, chance):
     """Runs it, killed at moments that lie somewhere between two commits; gives how often."""
-    kills, acked = 0, 0
-    for _ in range(KILLS):
-        acked += chance.randrange(1, 2 * COUNT // (KILLS + 1))
+    kills = 0
+    for turn in range(KILLS):
+        acked = int((turn + chance.random()) * COUNT / (KILLS + 1))
         child = home.start("run", path, "--until-idle", "--json")
         while child.poll() is None and ps.counts("changes-sub")["acked"] < acked:
             pass
