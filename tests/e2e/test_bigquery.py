@@ -514,3 +514,14 @@ def test_a_quota_project_that_may_not_be_used_is_said():
         bq.control("POST", "permissions", {})
         result = run_bigquery(home, feed, expect=None, quotaProject="acme-bills")
         assert result["written"] == 10 and result["balanced"] and not result["parked"], result
+
+
+def test_rows_do_not_wait_for_the_triggering_frequency():
+    """It is the longest time, and in exactly-once mode it must be given; a day of it holds no row back."""
+    with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+        job = Followed(home, bq, two_tables(10), useStorageWriteApiAtLeastOnce=False, storageWriteApiTriggeringFrequencySec=86400)
+        until(lambda: count(bq, "a") == count(bq, "b") == 10)
+        job.add(two_tables(10, 10))
+        until(lambda: count(bq, "a") == count(bq, "b") == 20)
+        job.drain()
+        assert ids(bq, "a") == ids(bq, "b") == list(range(20))
