@@ -116,6 +116,8 @@ bool dlq_notes_recount(struct dlq *dlq, struct error *err);
 /* Adds `count` to the note (table, column, code); text of the newest. */
 bool dlq_note(struct dlq *dlq, const char *table, struct span column, const char *code, uint64_t count,
               const char *text, struct error *err);
+/* What the notes of this code say is so no longer; journal and events keep that it was. */
+bool dlq_note_over(struct dlq *dlq, const char *table, const char *code, struct error *err);
 
 /* "new", "planned", "replaying", "done", "no effect", "failed again", "set aside", "discarded"; else `bad_state`. */
 bool dlq_set_state(struct dlq *dlq, int64_t id, const char *state, struct error *err);

@@ -140,6 +140,17 @@ bool dlq_note(struct dlq *dlq, const char *table, struct span column, const char
 	return !has_row || dlq_run(dlq, stmt, err);
 }
 
+bool dlq_note_over(struct dlq *dlq, const char *table, const char *code, struct error *err)
+{
+	sqlite3_stmt *stmt = dlq_statement(dlq, NOTE_OVER, err);
+
+	if (!stmt)
+		return false;
+	store_bind_text(stmt, 1, span_of(table));
+	store_bind_text(stmt, 2, span_of(code));
+	return dlq_run(dlq, stmt, err);
+}
+
 static void note_json(struct text *out, sqlite3_stmt *row)
 {
 	member_first(out, "code", store_text(row, 1));

@@ -218,8 +218,7 @@ json_t *result_table(const struct job_files *files, const struct job_options *op
 	return NULL;
 }
 
-/* "-" holds what belongs to no table; it is left out when nothing does, and nothing is to be said of the job itself. */
-static bool is_nothing(const struct job_files *files, size_t table)
+bool result_is_nothing(const struct job_files *files, size_t table)
 {
 	json_t *notes;
 	bool has_notes;
@@ -243,7 +242,7 @@ static bool add_tables(json_t *result, const struct job_files *files, const stru
 		bool needs = false;
 		json_t *table;
 
-		if (is_nothing(files, i))
+		if (result_is_nothing(files, i))
 			break;
 		table = result_table(files, options, i, &needs, err);
 		if (!table)

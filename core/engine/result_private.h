@@ -41,6 +41,8 @@ const char *result_column_guess(const struct column *column);
 json_t *result_notes(struct dlq *dlq, const char *table, const struct table_schema *schema);
 bool result_table_needs(struct dlq *dlq, const char *table, const struct table_schema *schema,
                         const struct ledger *ledger, bool *out_needs, struct error *err);
+/* "-" (table_count) holds what belongs to no table; it is left out when nothing does, and nothing is to be said of the job itself. */
+bool result_is_nothing(const struct job_files *files, size_t table);
 json_t *result_table(const struct job_files *files, const struct job_options *options, size_t table, bool *out_needs,
                      struct error *err);
 

@@ -181,7 +181,7 @@ static json_t *look_at_tables(struct call *call, const struct job_options *optio
 	}
 	answer = json_pack("{s:[], s:[]}", "rows", "near");
 	for (size_t i = 0; is_fine && i <= files.state.table_count; i++) {
-		if (i == files.state.table_count && !files_ledger(&files, i)->received)
+		if (result_is_nothing(&files, i))
 			break;
 		is_fine = add_table(&files, i, &setup, context, answer, err);
 	}

@@ -61,6 +61,7 @@ struct post *post_open(const struct pipeline *p, struct google *google)
 	post->options = options;
 	post->dlq = p->dlq;
 	post->warehouse = p->warehouse;
+	post->may_be_noted = true; /* by a run before */
 	if (options->warehouse == WAREHOUSE_LOCAL)
 		target_read(post);
 	if (has_folder)
@@ -178,23 +179,39 @@ void post_warn(struct post *post, const struct error *failure)
 	if (strcmp(post->warned, failure->code) == 0 || failure->kind == ERROR_CANCELLED)
 		return;
 	snprintf(post->warned, sizeof(post->warned), "%s", failure->code);
+	post->may_be_noted = true;
 	if (dlq_begin(post->dlq, &ignored) &&
 	    (!dlq_note(post->dlq, "-", (struct span){ NULL, 0 }, "dead_letters_wait", 1, failure->message, &ignored) ||
 	     !dlq_commit(post->dlq, &ignored)))
 		dlq_rollback(post->dlq);
 }
 
+/* All that has waited is on its way: what was noted of it is so no longer. */
+static void well(struct post *post)
+{
+	struct error ignored = { 0 };
+
+	post->warned[0] = '\0';
+	if (post->may_be_noted)
+		post->may_be_noted = !dlq_note_over(post->dlq, "-", "dead_letters_wait", &ignored);
+}
+
 void post_turn(struct post *post, struct replay_desk *desk, enum post_when when)
 {
 	struct error failure = { 0 };
+	bool is_well = true;
 
 	if (!post)
 		return;
-	if (!send_all(post, when == POST_END, &failure))
+	if (!send_all(post, when == POST_END, &failure)) {
 		post_warn(post, &failure);
+		is_well = false;
+	}
 	failure = (struct error){ 0 };
-	if (!post->folder)
-		return;
-	if (!post_folder_turn(post, when, &failure) || (when != POST_END && !ask_replay(post, desk, &failure)))
+	if (post->folder && (!post_folder_turn(post, when, &failure) || (when != POST_END && !ask_replay(post, desk, &failure)))) {
 		post_warn(post, &failure);
+		is_well = false;
+	}
+	if (is_well && (!post->folder || (!carrier_is_busy(post->carrier) && post_folder_is_well(post))))
+		well(post);
 }

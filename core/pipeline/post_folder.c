@@ -28,16 +28,20 @@ static void rest_over(struct post_rest *rest)
 		backoff_reset(&rest->backoff);
 }
 
+/* It has been reached, and nothing that failed last waits to be tried again. */
+bool post_folder_is_well(const struct post *post)
+{
+	return post->is_reached && post->placing.again_ms == 0 && post->looking.again_ms == 0 && clock_mono_ms() >= post->stuck_until_ms;
+}
+
 /* How it goes is known by the last errand of its kind. */
-static bool outcome(struct post *post, struct post_rest *rest, bool is_fine)
+static bool outcome(struct post_rest *rest, bool is_fine)
 {
 	if (!is_fine) {
 		rest_failed(rest);
 		return false;
 	}
 	rest_over(rest);
-	if (post->placing.again_ms == 0 && post->looking.again_ms == 0)
-		post->warned[0] = '\0';
 	return true;
 }
 
@@ -60,11 +64,12 @@ static bool take_result(struct post *post, struct errand *errand, struct error *
 	if (!is_fine)
 		*err = errand->failure;
 	if (errand->kind == ERRAND_PLACE)
-		is_fine = outcome(post, &post->placing, is_fine && post_placed(post, errand, err));
+		is_fine = outcome(&post->placing, is_fine && post_placed(post, errand, err));
 	else if (errand->kind == ERRAND_LOOK)
-		is_fine = outcome(post, &post->looking, is_fine && take_look(post, errand, err));
+		is_fine = outcome(&post->looking, is_fine && take_look(post, errand, err));
 	else
 		is_fine = is_fine && post_removed(post, errand, err);
+	post->is_reached = post->is_reached || is_fine;
 	errand_free(errand);
 	return is_fine;
 }

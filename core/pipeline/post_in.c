@@ -203,8 +203,10 @@ static void pass_over(struct post *post, const struct folder_file *file)
 	bool is_gone = strcmp(file->failure.code, "no_such_file") == 0;
 
 	carrier_give_back(post->carrier, file->which, is_gone ? 0 : AGAIN_MS);
-	if (!is_gone)
-		post_warn(post, &file->failure);
+	if (is_gone)
+		return;
+	post->stuck_until_ms = clock_mono_ms() + 2 * AGAIN_MS;
+	post_warn(post, &file->failure);
 }
 
 static bool file_take(struct post *post, const struct folder_file *file, bool *out_taken, struct error *err)
@@ -271,8 +273,10 @@ static void stays(struct post *post, const struct errand *errand)
 		failure = &errand->files[i].failure;
 		carrier_give_back(post->carrier, errand->files[i].which, AGAIN_MS);
 	}
-	if (failure)
-		post_warn(post, failure);
+	if (!failure)
+		return;
+	post->stuck_until_ms = clock_mono_ms() + 2 * AGAIN_MS;
+	post_warn(post, failure);
 }
 
 bool post_removed(struct post *post, const struct errand *errand, struct error *err)

@@ -31,6 +31,9 @@ struct post {
 	int64_t looked_ms;         /* when the folder was looked through last; 0: never */
 	bool has_asked;            /* for a replay of what is due */
 	char warned[40];           /* code of what was said last; "": nothing is wrong */
+	bool is_reached;           /* an errand of this run has come back well */
+	bool may_be_noted;         /* that letters wait: by this run or one before */
+	int64_t stuck_until_ms;    /* a file cannot be read or removed, and is tried again then */
 };
 
 /* What fails is said once, where the notes are, and again when it fails otherwise. */
@@ -49,6 +52,7 @@ bool post_take_files(struct post *post, struct errand *errand, struct error *err
 bool post_removed(struct post *post, const struct errand *errand, struct error *err);
 
 /* post_folder.c: the folder's part of a turn. */
+bool post_folder_is_well(const struct post *post);
 bool post_folder_turn(struct post *post, enum post_when when, struct error *err);
 
 #endif

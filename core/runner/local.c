@@ -159,7 +159,7 @@ static bool work(struct local *local, struct error *err)
 
 	/* What is in the folder when the job starts comes with this run, also where it ends at the end of its feed. */
 	if (is_fine && !local->setup->is_replay)
-		post_turn(local->pipeline->post, local->setup->desk, POST_BEGIN);
+		post_turn(local->pipeline->post, local->setup->desk, local->setup->until_idle ? POST_BEGIN : POST_MEANWHILE);
 	for (int i = 0; is_fine && i < RUN_BATCHES; i++)
 		mailbox_post(local->empty, batch_new(), 0);
 	is_fine = is_fine && writer_run(local, err);

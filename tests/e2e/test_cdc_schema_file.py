@@ -24,6 +24,7 @@ class Running:
         home.write("feed.jsonl", "")
         p = dict({"warehouse": "local", "inputFile": "feed.jsonl", "outputDatasetTemplate": "d", "outputTableNameTemplate": "{tbl}",
                   "schemaFilePath": path, "schemaFileInterval": "1s"}, **parameters)
+        p = {name: value for name, value in p.items() if value is not None}
         home.write("rows.json", json.dumps({"name": "rows", "template": "PubSub_CDC_to_BigQuery", "parameters": p}))
         for words in (("job", "create", "rows.json"), ("start", "rows")):
             r = home.run(*words, env=env)
@@ -38,10 +39,10 @@ class Running:
             assert time.monotonic() < end, self.shown()
             time.sleep(0.05)
 
-    def send(self, **row):
+    def send(self, line=None, **row):
         """Waits until it is written, or a letter."""
         with open(self.home.file("feed.jsonl"), "a") as f:
-            f.write(json.dumps(row) + "\n")
+            f.write((line or json.dumps(row)) + "\n")
         self.sent += 1
         self.until(lambda: self.shown().get("received") == self.sent)
 

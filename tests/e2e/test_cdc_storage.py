@@ -8,6 +8,7 @@ import emulators
 import weir
 from test_cdc_letters import BOTH, b64, entry
 from test_cdc_rows import job, rows
+from test_cdc_schema_file import Running
 
 BUCKET = "letters-of-weir"
 FOLDER = {"deadLetterQueueDirectory": "gs://%s/some/letters/" % BUCKET, "deadLetterRetryInterval": "1s", "windowDuration": "1s"}
@@ -17,6 +18,10 @@ AT = "some/letters/"
 def entries(gs, below="retry"):
     """The entries of the folder, object by object."""
     return [json.loads(line) for content in gs.objects(BUCKET, AT + below + "/").values() for line in content.splitlines()]
+
+
+def tables(home):
+    return [name for (name,) in home.sql("select name from sqlite_master where type = 'table'", "d")] if os.path.exists(home.warehouse("d")) else []
 
 
 def test_letters_go_to_the_bucket_as_they_go_to_a_folder():
@@ -98,6 +103,42 @@ def test_what_cannot_be_removed_is_not_taken_twice():
         gs.lift()
         job(home, env=gs.env, **FOLDER)
         assert rows(home, "t2") == [{"tbl": "t2", "n": "2"}] and not gs.objects(BUCKET)
+
+
+def test_a_bucket_that_never_answers_is_said_and_when_it_is_back_no_longer():
+    with weir.Home() as home, emulators.storage(BUCKET) as gs:
+        home.env.update(gs.env)
+        gs.put(BUCKET, AT + "retry/x.json", entry(1))
+        gs.fault("objects.*", hangMs=3000, status=503, reason="backendError")
+        running = Running(home, None, **FOLDER)
+        for i in range(20):
+            running.send(tbl="t", a=i)
+            running.send("bad %d" % i)
+        # Rows went on meanwhile, and nothing came or went.
+        assert len(rows(home, "t")) == 20 and list(gs.objects(BUCKET)) == [AT + "retry/x.json"] and "t1" not in tables(home)
+        # What does not pass by itself is said at once; then it is mended.
+        gs.lift()
+        gs.fault("objects.*", status=403, reason="forbidden")
+        running.until(lambda: any("a fault of the test" in note["text"] for note in running.notes("dead_letters_wait")))
+        gs.lift()
+        running.until(lambda: "t1" in tables(home) and not running.notes("dead_letters_wait"))
+        assert rows(home, "t1") == [{"tbl": "t1", "n": "1"}]
+
+
+def test_more_objects_than_a_page_and_larger_ones_than_a_part():
+    """Pages of a thousand, which are gone through while nothing can be removed; parts of 8 MiB, of one generation."""
+    big = "".join(entry(i, filler="x" * 10000) for i in range(1800))
+    with weir.Home() as home, emulators.storage(BUCKET) as gs:
+        home.env.update(gs.env)
+        assert len(big) > 2 * (8 << 20)
+        for i in range(1100):
+            gs.put(BUCKET, AT + "retry/many/%04d.json" % i, entry(1800 + i))
+        gs.put(BUCKET, AT + "retry/a-big-one.json", big)
+        gs.fault("objects.delete", status=403, reason="forbidden")
+        running = Running(home, None, outputTableNameTemplate="all", **FOLDER)
+        running.until(lambda: "all" in tables(home) and len(rows(home, "all")) == 2900)
+        assert sorted(int(r["n"]) for r in rows(home, "all")) == list(range(2900))
+        assert gs.counts()["objects.get"] >= 1100 + 3 and len(gs.objects(BUCKET)) == 1101, gs.counts()
 
 
 def play(home, gs, count, kills, seed):
