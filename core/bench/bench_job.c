@@ -206,6 +206,7 @@ bool bench_job_run(struct bench *bench, const struct bench_job *job, struct benc
 		.google = job->google,
 		.out_note = &note,
 	};
+	memory_give_back(); /* what making the feed took is no job's */
 	peak_forget();
 
 	double begun_s = bench_now_s(), begun_cpu_s = bench_cpu_s();

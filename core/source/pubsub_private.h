@@ -21,7 +21,7 @@
 
 /* What a job holds unconfirmed, all its subscriptions together: the batch that is being written, the one that is being
  * filled, and what may come meanwhile. More is no faster, and memory is what it costs. */
-#define OUTSTANDING_MESSAGES 12000
+#define OUTSTANDING_MESSAGES 10000
 #define OUTSTANDING_BYTES (24u << 20)
 #define CHANNEL_MESSAGES_LEAST 1000
 #define CHANNEL_BYTES_LEAST (1u << 20)
