@@ -142,20 +142,28 @@ void store_close(struct store *store)
 	free(store);
 }
 
-bool store_exec(struct store *store, const char *sql, struct error *err)
+/* A file of ours has the tables and columns that its version and its own lists say, and no others. */
+static bool is_another(struct store *store)
 {
-	if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-		return store_fail(store, err, "running '%.60s'", sql);
-	return true;
-}
-
-/* A file of ours has the tables and columns that its version says. */
-static bool misses_something(struct store *store)
-{
+	static const char *const disagreements[] = { "no such ", " has no column named ", "duplicate column name: ", " already exists" };
 	const char *words = sqlite3_errmsg(store->db);
 
-	return (sqlite3_errcode(store->db) & 0xff) == SQLITE_ERROR &&
-	       (strncmp(words, "no such ", strlen("no such ")) == 0 || strstr(words, " has no column named "));
+	if ((sqlite3_errcode(store->db) & 0xff) != SQLITE_ERROR)
+		return false;
+	for (size_t i = 0; i < sizeof(disagreements) / sizeof(disagreements[0]); i++) {
+		if (strstr(words, disagreements[i]))
+			return true;
+	}
+	return false;
+}
+
+bool store_exec(struct store *store, const char *sql, struct error *err)
+{
+	if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK)
+		return true;
+	if (is_another(store))
+		return store_damaged(store, err, "%s, said of '%.60s'", sqlite3_errmsg(store->db), sql);
+	return store_fail(store, err, "running '%.60s'", sql);
 }
 
 sqlite3_stmt *store_prepare(struct store *store, const char *sql, struct error *err)
@@ -164,7 +172,7 @@ sqlite3_stmt *store_prepare(struct store *store, const char *sql, struct error *
 
 	if (sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &stmt, NULL) == SQLITE_OK)
 		return stmt;
-	if (misses_something(store))
+	if (is_another(store))
 		store_damaged(store, err, "%s, which '%.60s' needs", sqlite3_errmsg(store->db), sql);
 	else
 		store_fail(store, err, "preparing '%.60s'", sql);

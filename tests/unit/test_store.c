@@ -352,6 +352,9 @@ static void tables_that_are_not_as_we_made_them_are_damage(void **state)
 	static const char *const needs[] = {
 		"SELECT colour FROM things", "SELECT id FROM thongs", "INSERT INTO things (id, colour) VALUES (1, 2)",
 	};
+	static const char *const makes[] = {
+		"CREATE TABLE Things (id INTEGER)", "ALTER TABLE things ADD COLUMN ID TEXT", "DROP TABLE thongs",
+	};
 	struct place *place = *state;
 	struct store *store = open_fine(place->path, STORE_WRITE, &first_kind);
 
@@ -359,6 +362,12 @@ static void tables_that_are_not_as_we_made_them_are_damage(void **state)
 		struct error err = { 0 };
 
 		assert_null(store_prepare(store, needs[i], &err));
+		assert_string_equal(err.code, "state_damaged");
+	}
+	for (size_t i = 0; i < sizeof(makes) / sizeof(makes[0]); i++) {
+		struct error err = { 0 };
+
+		assert_false(store_exec(store, makes[i], &err));
 		assert_string_equal(err.code, "state_damaged");
 	}
 	store_close(store);
