@@ -104,9 +104,20 @@ bool call_dispatch(struct call *call, const char *name, struct error *err)
 	return run_command_of(call, id, err);
 }
 
+bool call_goes_on(struct call *call)
+{
+	bool goes_on = !atomic_load(&call->is_cancelled) && !atomic_load(&call->is_gone);
+
+	call->lacks_lines = call->lacks_lines || !goes_on;
+	return goes_on;
+}
+
+/* What an act says of its end, too, when the engine's follows at once: there is time for last words. */
 bool call_line(struct call *call, json_t *line)
 {
-	if (!atomic_load(&call->is_cancelled))
+	bool is_read = !atomic_load(&call->is_cancelled) || (atomic_load(&call->is_cut) && !atomic_load(&call->is_gone));
+
+	if (is_read)
 		return call->send_line(call, line);
 	call->lacks_lines = true;
 	json_decref(line);

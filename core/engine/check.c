@@ -105,7 +105,7 @@ static void run_rows(struct check *check)
 		const struct check_row *row = &check_rows[i];
 		struct finding about = { .tried = row->help };
 
-		if (!row->applies(check->options) || atomic_load(&check->call->is_cancelled))
+		if (!row->applies(check->options) || !call_goes_on(check->call))
 			continue;
 		if (check_wait_ms(check) > 0)
 			row->run(check);

@@ -186,7 +186,7 @@ struct call {
 	atomic_bool is_cancelled;
 	atomic_bool is_gone;        /* nobody reads any more; a call that follows something may end */
 	atomic_bool is_cut;         /* cancelled by the engine's end, not by who asked */
-	bool lacks_lines;           /* some were left out since it was cancelled */
+	bool lacks_lines;           /* some were left out, or not looked for, since it was cancelled */
 	int exit;
 
 	/* One object of output (the reference is taken); false: nobody reads any more. */
@@ -202,6 +202,8 @@ struct call {
 };
 
 bool call_line(struct call *call, json_t *line);
+/* For what looks for long and finds little: false once nobody waits for more; what is left out then is remembered. */
+bool call_goes_on(struct call *call);
 void call_note(struct call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Arguments, with `bad_argument` in words. Texts are lent by the call. */

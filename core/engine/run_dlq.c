@@ -44,7 +44,7 @@ static bool search_goes_on(void *context, size_t searched)
 	struct letters *letters = context;
 
 	letters->searched += (int64_t)searched;
-	letters->goes_on = letters->goes_on && !atomic_load(&letters->call->is_cancelled) && !atomic_load(&letters->call->is_gone);
+	letters->goes_on = letters->goes_on && call_goes_on(letters->call);
 	return letters->goes_on;
 }
 

@@ -83,8 +83,9 @@ def companions(path):
 class Kept:
     """A file set aside with its log, and something else in its place until it is put back."""
 
-    def __init__(self, home, path):
-        self.path, self.folder = path, home.file("kept-" + os.path.basename(path))
+    def __init__(self, home, path, below=None):
+        """`below`: on the file system of the file where somebody writes it, or moving it would be a copy of one moment."""
+        self.path, self.folder = path, os.path.join(below or home.path, "kept-" + os.path.basename(path))
         os.mkdir(self.folder)
 
     def take(self):

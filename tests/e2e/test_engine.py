@@ -192,3 +192,17 @@ def test_a_question_while_the_engine_ends_is_answered_whole():
             asker.join()
         wrong = [r for r in answers if r.code != 0 and r.error["code"] != "connection_lost" or r.code == 0 and len(r.lines) != 1]
         assert not wrong and len([r for r in answers if r.code == 0]) > 12, (wrong, len(answers))
+
+
+def test_a_stop_that_ends_the_engine_too_is_answered():
+    """The engine of 'weir run' ends with its job: whoever stopped that hears that it is done."""
+    with weir.Home() as home:
+        job = home.job(home.write("feed.jsonl", weir.feed([weir.event({"id": 1})], weir.id_key)))
+        for _ in range(8):
+            child = home.start("run", job, "--json")
+            end = time.monotonic() + 20
+            while not any(row.get("state") == "ok" for row in home.run("status", "--json").lines):
+                assert time.monotonic() < end
+            r = home.run("stop", "shop", "--json")
+            assert r.code == 0 and len(r.lines) == 1 and r.last["job"] == "shop", r
+            assert child.wait(20) == 0

@@ -140,7 +140,8 @@ def test_a_destination_that_waits_and_slow_calls_lose_no_lease():
         comes(home, lambda row: row["written"] == 2 * COUNT, 20)
         counts = ps.counts("changes-sub")
         assert counts["redelivered"] == 0 and counts["nacked"] == 0 and counts["extended"], counts
-        assert home.run("stop", "shop").code == 0
+        r = home.run("stop", "shop")
+        assert r.code == 0, r
         nothing_is_left(ps)
         child.wait(20)
 
@@ -167,7 +168,8 @@ def held_while_stopped(**settings):
         lock.execute("begin immediate")
         ps.publish("changes", changes(COUNT, COUNT + 1))
         comes(home, lambda row: row["state"] == "waiting" and ps.counts("changes-sub")["outstanding"] == COUNT, 10)
-        assert home.run("stop", "shop").code == 0
+        r = home.run("stop", "shop")
+        assert r.code == 0, r
         child.wait(30)
         lock.execute("rollback")
         counts = ps.counts("changes-sub")
@@ -200,5 +202,6 @@ def test_a_server_that_says_nothing_is_said_within_five_seconds():
         comes(home, lambda row: row["state"] == "waiting" and row["code"] == "google_timeout", 8)
         ps.clear()
         comes(home, lambda row: row["written"] == COUNT + 5 and row["state"] == "ok", 30)
-        assert home.run("stop", "shop").code == 0
+        r = home.run("stop", "shop")
+        assert r.code == 0, r
         nothing_is_left(ps)

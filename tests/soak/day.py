@@ -141,7 +141,7 @@ class Day:
                 db.close()
 
     def file_is_away(self):
-        kept = Kept(self.home, self.rng.choice(stores(self.home)))
+        kept = Kept(self.home, self.rng.choice(stores(self.home)), self.disk)
         kept.take()
         self.wait(0.3, 3)
         kept.put_back()
