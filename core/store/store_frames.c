@@ -15,11 +15,18 @@
  *
  * Behind the commit frame all goes straight through: SQLite may then write the
  * checksums of frames anew, each in its place.
+ *
+ * Who closes a file as its last connection removes the log, by its name. A log that
+ * somebody has put there in the meantime, with a file that had been taken away, is not
+ * ours to remove: it has what that file lacks.
  */
 #include "store/store_private.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define FRAME_HEAD_BYTES 24
 #define WAITING_BYTES ((size_t)124 << 10) /* SQLite's files take less than 128 KiB at once */
@@ -31,6 +38,9 @@ struct frames_file {
 	sqlite3_file *real;
 	struct frames_file *log;   /* of a database, while it is open */
 	struct frames_file *owner; /* of a log: its database; NULL: neither */
+	uint64_t name_hash;        /* of a log, and */
+	dev_t device;              /* which file it is; 0: nobody knows */
+	ino_t number;
 	bool may_wait;             /* of a log, as all below: a transaction writes and has not committed */
 	bool is_last;              /* the head of its commit frame has been written */
 	int failure;               /* of what had to wait: nothing more of this transaction is taken */
@@ -180,12 +190,40 @@ static int frames_size(sqlite3_file *file, sqlite3_int64 *size)
 	return result ? result : real->pMethods->xFileSize(real, size);
 }
 
+/* The log that this thread has closed last: what SQLite removes next is that one, or another of its name. */
+static _Thread_local struct {
+	uint64_t name_hash;
+	dev_t device;
+	ino_t number;
+} closed;
+
+static bool is_anothers(const char *name)
+{
+	struct stat there;
+
+	return closed.number && closed.name_hash == hash_bytes(span_of(name)) && lstat(name, &there) == 0 &&
+	       (there.st_ino != closed.number || there.st_dev != closed.device);
+}
+
+static int frames_delete(sqlite3_vfs *vfs, const char *name, int syncs)
+{
+	bool is_kept = is_anothers(name);
+
+	(void)vfs;
+	closed.number = 0;
+	return is_kept ? SQLITE_OK : frames.real->xDelete(frames.real, name, syncs);
+}
+
 static int frames_close(sqlite3_file *file)
 {
 	sqlite3_file *real = real_file(file);
 
-	if (mine(file)->owner)
+	if (mine(file)->owner) {
+		closed.name_hash = mine(file)->name_hash;
+		closed.device = mine(file)->device;
+		closed.number = mine(file)->number;
 		mine(file)->owner->log = NULL;
+	}
 	if (mine(file)->log)
 		mine(file)->log->owner = NULL;
 	free(mine(file)->bytes);
@@ -268,11 +306,17 @@ static const sqlite3_io_methods methods = {
 static void log_meet(struct frames_file *log, sqlite3_filename name)
 {
 	sqlite3_file *database = sqlite3_database_file_object(name);
+	struct stat is;
 
 	if (!database || database->pMethods != &methods)
 		return;
 	log->owner = mine(database);
 	log->owner->log = log;
+	log->name_hash = hash_bytes(span_of(name));
+	if (lstat(name, &is) == 0) {
+		log->device = is.st_dev;
+		log->number = is.st_ino;
+	}
 }
 
 static int frames_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *file, int flags, int *out_flags)
@@ -301,5 +345,6 @@ void store_frames_prepare(void)
 	frames.vfs.pNext = NULL;
 	frames.vfs.szOsFile = (int)sizeof(struct frames_file) + frames.real->szOsFile;
 	frames.vfs.xOpen = frames_open;
+	frames.vfs.xDelete = frames_delete;
 	sqlite3_vfs_register(&frames.vfs, 0);
 }

@@ -156,7 +156,7 @@ def test_order_is_kept_by_key_when_messages_come_again():
     with place() as (ps, home):
         ps.create("changes", "changes-sub", enableMessageOrdering=True, ackDeadlineSeconds=10)
         ps.set("changes-sub", log=True)
-        home.start("run", job(home, ps, primaryKey="id"), "--json")
+        child = home.start("run", job(home, ps, primaryKey="id"), "--json")
         comes(home, lambda row: row["state"] == "ok", 20)
         # Held by nobody's fault: what is out comes again, with all later ones of its keys.
         again = 0
@@ -172,6 +172,7 @@ def test_order_is_kept_by_key_when_messages_come_again():
         # What is received is not yet written, and what is written may be a repeat.
         comes(home, lambda row: row.get("written", 0) - row.get("repeated", 0) >= 3000, 30)
         assert home.run("drain", "shop").code == 0
+        child.wait(20)
         right_rows(home, 3000, keys=20)
         # What came again and was not begun was handed back by the drain, and is a repeat now.
         result = run(home, ps, primaryKey="id")
@@ -187,13 +188,14 @@ def test_exactly_once_ids_that_are_invalid_for_good_come_again_and_are_repeats()
         ps.create("changes", "changes-sub", enableExactlyOnceDelivery=True, ackDeadlineSeconds=10)
         ps.publish("changes", changes(1000))
         ps.fault("ids", "Acknowledge", "changes-sub", reason="PERMANENT_FAILURE_INVALID_ACK_ID", every=10, times=1)
-        home.start("run", job(home, ps, primaryKey="id"), "--json")
+        child = home.start("run", job(home, ps, primaryKey="id"), "--json")
         row = comes(home, lambda row: row.get("written", 0) >= 1000 and row.get("source", {}).get("acknowledged"), 20)
         refused = row["source"]["subscriptions"][0]["refused_acks"]
         # Their leases are over when the clock says so.
         ps.clock(advance_s=120)
         row = comes(home, lambda row: ps.counts("changes-sub")["backlog"] == 0, 30)
         assert home.run("drain", "shop").code == 0
+        child.wait(20)
         right_rows(home, 1000)
         result = run(home, ps, primaryKey="id")
         assert result["balanced"] is True and result["received"] == 1000 + refused and result["repeated"] == refused, (refused, result)

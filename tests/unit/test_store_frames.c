@@ -23,12 +23,23 @@
 static const char *const steps[] = { "CREATE TABLE things (id INTEGER PRIMARY KEY, bytes BLOB)" };
 static const struct store_kind kind = { "store of tests", 0x54455354, 1, steps, 1024 };
 
+struct place;
+
 /* In the place of the C library's: how many writes there were, and how many more the disk takes (-1: all). */
 static atomic_int writes;
 static atomic_int room = -1;
 
+/* What happens in front of the next write, once. */
+static void (*on_write)(struct place *);
+static struct place *whose;
+
 static ssize_t write_at(int fd, const void *bytes, size_t count, off_t at)
 {
+	void (*now)(struct place *) = on_write;
+
+	on_write = NULL;
+	if (now)
+		now(whose);
 	atomic_fetch_add(&writes, 1);
 	if (atomic_load(&room) == 0) {
 		errno = ENOSPC;
@@ -283,6 +294,52 @@ static void full_disk_at_any_write_is_that_transactions(void **state)
 	both_see_the_same(place);
 }
 
+static void move_all(const char *from, const char *to)
+{
+	static const char *const parts[] = { "", "-wal", "-shm" };
+	char old[160], new[160];
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		snprintf(old, sizeof(old), "%s%s", from, parts[i]);
+		snprintf(new, sizeof(new), "%s%s", to, parts[i]);
+		assert_int_equal(rename(old, new), 0);
+	}
+}
+
+static void put_back(struct place *place)
+{
+	char kept[128];
+
+	snprintf(kept, sizeof(kept), "%s/kept", place->folder);
+	move_all(kept, place->path);
+}
+
+/* A file that was taken away with its log, and comes back while what was made in its place is being closed: SQLite has
+ * looked whether that is still there, and removes the log by its name. */
+static void the_log_of_another_file_is_not_removed(void **state)
+{
+	struct place *place = *state;
+	char kept[128], log[160], found[64];
+	struct store *other;
+	struct error err = { 0 };
+
+	run(place, "INSERT INTO things VALUES (1, x'01')");
+	snprintf(kept, sizeof(kept), "%s/kept", place->folder);
+	move_all(place->path, kept);
+	other = store_open(place->path, STORE_WRITE, &kind, 0, 0, &err);
+	assert_non_null(other);
+	assert_true(store_exec(other, "INSERT INTO things VALUES (2, x'02')", &err));
+	on_write = put_back;
+	whose = place;
+	store_close(other);
+	assert_null(on_write);
+	snprintf(log, sizeof(log), "%s-wal", place->path);
+	assert_int_equal(access(log, F_OK), 0);
+	/* One row, of the first file. */
+	look(place->plain, found);
+	assert_memory_equal(found, "ok 1 ", 5);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, place_make, place_remove)
 
 int main(void)
@@ -295,6 +352,7 @@ int main(void)
 		TEST(nothing_of_a_rollback_is_written_later),
 		TEST(writers_in_turn_agree),
 		TEST(full_disk_at_any_write_is_that_transactions),
+		TEST(the_log_of_another_file_is_not_removed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
