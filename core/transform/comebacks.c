@@ -5,7 +5,7 @@
  * source sends none of them again.
  * What is remembered here of columns outlives the run (comebacks_kept.c).
  */
-#include "transform/debezium_private.h"
+#include "transform/statements_private.h"
 
 #define FIRST_ORDINAL 2 /* of places inside an event: 0 and 1 are rows' */
 #define ORDINALS 250

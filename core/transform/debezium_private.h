@@ -10,110 +10,15 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "record/key.h"
+#include "transform/fields_private.h"
 #include "transform/history.h"
 #include "transform/transform.h"
 
 #define ROW_BYTES_MAX 10000000
-#define ORDER_ROWS 64
-#define ORDER_NAME_BYTES 40
 #define ROOT_ORDERS 16
 #define SHAPES_MAX 4
 #define SHAPE_TRAILS 4 /* an insert, updates with and without before, a delete */
 #define NAME_BYTES_MAX 4096 /* of a name in the source; the destination has limits of its own */
-
-/*
- * Objects whose meaning we know (envelope, source block, SMT fields) become
- * tokens by field. Their members nearly always come in the order of last time.
- */
-enum field {
-	FIELD_NONE, /* a member we do not look at */
-	FIELD_BEFORE, FIELD_AFTER, FIELD_SOURCE, FIELD_OP, FIELD_TRANSACTION, FIELD_SCHEMA_BLOCK, FIELD_PAYLOAD,
-	FIELD_STATUS, FIELD_ID, FIELD_EVENT_COUNT, FIELD_TABLE_CHANGES, FIELD_DDL, FIELD_SPECVERSION,
-	FIELD_AGGREGATE_TYPE, FIELD_DELETED, FIELD_CONNECTOR, FIELD_DB, FIELD_SCHEMA, FIELD_TABLE, FIELD_SNAPSHOT,
-	FIELD_SEQUENCE, FIELD_TS_MS, FIELD_SERVER_ID, FIELD_FILE, FIELD_POS, FIELD_ROW, FIELD_LSN, FIELD_COMMIT_LSN,
-	FIELD_CHANGE_LSN, FIELD_EVENT_SERIAL_NO, FIELD_SCN, FIELD_COMMIT_SCN, FIELD_TX_SEQ, FIELD_SSN, FIELD_RS_ID,
-	FIELD_LCR_POSITION, FIELD_ORD, FIELD_TOTAL_ORDER, FIELD_NAME, FIELD_TS_US, FIELD_CLOCK_MS, FIELD_COMMIT_TS_MS,
-	FIELD_KEYSPACE, FIELD_SHARD, FIELD_VGTID, FIELD_TRANSACTION_EPOCH, FIELD_TRANSACTION_RANK, FIELD_MOD_NUMBER,
-	FIELD_VALUE_CAPTURE_TYPE, FIELD_TXN_NUMBER, FIELDS
-};
-
-struct value {
-	const struct json_doc *doc; /* NULL: not there */
-	uint32_t token;
-};
-
-struct field_name {
-	const char *name;
-	enum field field;
-};
-
-struct member_order {
-	size_t count;
-	struct {
-		uint8_t len, field;
-		char name[ORDER_NAME_BYTES];
-	} rows[ORDER_ROWS];
-};
-
-/* The same by the text's trail (record/json.h): where the known fields of one object are. */
-#define FIELD_PLANS 512
-#define FIELD_PLAN_ROWS 20
-
-struct field_plan {
-	uint32_t trail;    /* 0: none yet */
-	uint32_t object;   /* place of the first member */
-	uint32_t members;
-	uint32_t count;
-	struct {
-		uint16_t field, place;
-	} rows[FIELD_PLAN_ROWS];
-};
-
-extern const struct field_name envelope_fields[], source_fields[];
-
-/* The order of the kind of object this seems to be. */
-struct member_order *order_choose(struct member_order *orders, const struct json_doc *doc, uint32_t object);
-
-/* The plan of this object among `plans`, used up to now or not. */
-struct field_plan *field_plan_choose(struct field_plan *plans, const struct json_doc *doc);
-/* Reads by the plan; 0: it is none for this object, fields_read must be asked and field_plan_make told. */
-size_t field_plan_read(const struct field_plan *plan, const struct json_doc *doc, uint32_t object,
-                       struct value out[FIELDS]);
-void field_plan_make(struct field_plan *plan, const struct json_doc *doc, uint32_t object, size_t members,
-                     const struct value out[FIELDS]);
-
-/* Fills out[field] for every member known to `names`. `*out_new_order`: not the order of last time, so
- * that duplicates must be looked for. Returns how many members there are. */
-size_t fields_read(struct member_order *order, const struct field_name *names, const struct json_doc *doc,
-                   uint32_t object, struct value out[FIELDS], struct arena *arena, bool *out_new_order);
-bool object_duplicate(const struct json_doc *doc, uint32_t object, struct arena *arena, struct span *out_name);
-
-static inline bool value_is(const struct value *value, int kind)
-{
-	return value->doc && value->doc->tokens[value->token].kind == kind;
-}
-
-static inline bool value_is_null(const struct value *value)
-{
-	return !value->doc || value->doc->tokens[value->token].kind == JSON_NULL;
-}
-
-enum reading { READ_ABSENT, READ_OK, READ_BAD };
-enum reading value_uint(const struct value *value, uint64_t *out); /* digits as number or text */
-enum reading value_text_any(const struct value *value, struct arena *arena, struct span *out);
-
-/* "" counts as absent. A text without escapes, as nearly all are, is not worth a call. */
-static inline enum reading value_text(const struct value *value, struct arena *arena, struct span *out)
-{
-	if (value_is_null(value))
-		return READ_ABSENT;
-	const struct json_token *t = &value->doc->tokens[value->token];
-
-	if (t->kind != JSON_STRING || t->flags & JSON_HAS_ESCAPES)
-		return value_text_any(value, arena, out);
-	*out = json_raw(value->doc, value->token);
-	return out->len ? READ_OK : READ_ABSENT;
-}
 
 /*
  * Schema blocks: {"type":"struct","fields":[..]} in front of a payload, the same bytes message after message.
@@ -431,50 +336,6 @@ bool kept_number(const char **at, int base, uint64_t *out);
 bool kept_char(const char **at, char c);
 bool kept_position(const char **at, struct position *out);
 bool is_mysql(const struct event *e);
-/* schema_statement.c: MySQL's DDL, checked against tableChanges, to columns, names and to what becomes of older rows. */
-void ddl_apply(struct debezium *d, struct event *e, struct span ddl);
-struct ddl_column;
-/* schema_alter.c, schema_drop.c: statements of one kind; `database` is of names without one. */
-struct ddl;
-void alter_apply(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database);
-/* Of e->table; `listed`: token of its columns behind the statement, or 0. */
-void alter_table(struct debezium *d, struct event *e, const struct ddl *ddl, uint32_t listed);
-void drops_apply(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database);
-void emptied_apply(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database);
-void create_apply(struct debezium *d, struct event *e, const struct ddl *ddl, struct span database);
-/* schema_compare.c: ALTERs of connectors whose DDL is not read, by what tableChanges lists. */
-void columns_follow(struct debezium *d, struct event *e);
-/* The tables that tableChanges says are dropped. */
-void changes_drop(struct debezium *d, struct event *e, const struct value *changes);
-/* A record of the filtered message that carries a schema change of e->table; NULL: the batch is full of such. */
-struct record *schema_record(struct debezium *d, struct event *e, enum operation operation);
-/* schema_rename.c: the clauses that rename tables. */
-struct ddl_clause;
-void renames_apply(struct debezium *d, struct event *e, const struct ddl_clause *clauses, struct span database);
-/* schema_convert.c: what a column's new type makes of older values, as steps of a cast; empty: nothing. `did` says it. */
-struct span column_convert(struct debezium *d, struct event *e, int column, const struct ddl_column *to, struct text *did);
-/* Remembers what a statement says of the column. */
-void column_told_by(struct event *e, int column, const struct ddl_column *to);
-/* Older rows of the column may hold something else than at the source: in the notes of the table. */
-void rows_keep_tell(struct event *e, struct span column, const char *why);
-/* schema_names.c: the known table that a statement means by "db.table", in whichever letter case; NULL: none, or it cannot
- * be told, and then its timeline says so. `listed`: token of the columns that it must have in doubt, or 0. */
-struct table *table_meant(struct debezium *d, struct event *e, struct span typed, uint32_t listed);
-struct table *table_of_statement(struct debezium *d, struct event *e, struct span db, struct span name, uint32_t listed);
-/* The statement and what became of it, in the timeline of e->table. */
-void statement_tell(struct event *e, const char *did);
-/* schema_listed.c: tokens of tableChanges; 0: not there. The columns of a table, and one of them. */
-uint32_t columns_listed(struct event *e, struct span source);
-uint32_t column_listed(struct event *e, uint32_t columns, struct span name);
-/* Do the statement and the columns agree? Else `out_why` says in words where not. */
-bool statement_agrees(struct event *e, uint32_t columns, const struct ddl *ddl, struct text *out_why);
-/* Is the table in tableChanges? The name of it there, which may differ in case; else `source`. */
-bool schema_change_lists(struct event *e, struct span source);
-struct span name_listed(struct event *e, struct span source);
-/* Is this change of tableChanges of the table `source`? */
-bool schema_change_is_of(struct event *e, uint32_t change, struct span source);
-/* Takes one name of a tableChanges id, "\"db\".\"table\"", as tables are known: db.table. */
-bool schema_name_take(struct span *rest, struct arena *arena, struct span *out, size_t *out_parts);
 bool is_smt_field(struct span name);
 
 /* connector.c */

@@ -3,7 +3,7 @@
  * there before it have that value, and the source sends none of them again. (With
  * schema-change messages the column is known before its first row; schema_alter.c.)
  */
-#include "transform/debezium_private.h"
+#include "transform/statements_private.h"
 
 #include "base/clean.h"
 

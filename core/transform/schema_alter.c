@@ -3,7 +3,7 @@
  * that has them, and a record at the statement's position says what becomes of
  * the rows below it, for MySQL sends none of them again.
  */
-#include "transform/debezium_private.h"
+#include "transform/statements_private.h"
 
 #include "base/clean.h"
 #include "transform/ddl_private.h"

@@ -2,7 +2,7 @@
  * Schema-change messages are no rows, but they change rows: what they do to the
  * rows of a table is a record of the filtered message, with its position.
  */
-#include "transform/debezium_private.h"
+#include "transform/statements_private.h"
 
 /* Takes one part of a quoted name: "a"."b", `a`.`b` or [a].[b]; or a bare word. */
 static bool part_take(struct span *rest, struct arena *arena, struct span *out)

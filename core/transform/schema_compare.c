@@ -4,7 +4,7 @@
  * Values of new columns come with the first row that has them; the timeline says now
  * what the source did.
  */
-#include "transform/debezium_private.h"
+#include "transform/statements_private.h"
 
 #include "base/clean.h"
 #include "transform/ddl_private.h"

@@ -3,7 +3,7 @@
  * place. Where the same can be done here it is a cast of the record; where not, the
  * timeline and a note say that older rows keep their old form.
  */
-#include "transform/debezium_private.h"
+#include "transform/statements_private.h"
 
 #include "transform/ddl_private.h"
 #include "transform/ddl_value.h"

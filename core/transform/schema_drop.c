@@ -2,7 +2,7 @@
  * Tables that are gone: dropped, by tableChanges or by the statement where that lists
  * none, emptied, or made anew. Their rows below the statement go with it.
  */
-#include "transform/debezium_private.h"
+#include "transform/statements_private.h"
 
 #include "transform/ddl_private.h"
 

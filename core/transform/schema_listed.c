@@ -2,7 +2,7 @@
  * What tableChanges says: the columns that a table has behind a statement. A
  * statement is done only where the two agree.
  */
-#include "transform/debezium_private.h"
+#include "transform/statements_private.h"
 
 #include "transform/ddl.h"
 

@@ -4,7 +4,7 @@
  * `T` is another table than `t`. What the message names beside its statement tells
  * which; where it does not, that is said and nothing is done.
  */
-#include "transform/debezium_private.h"
+#include "transform/statements_private.h"
 
 #include "base/clean.h"
 

@@ -4,7 +4,7 @@
  * name's is dropped. Several renames of one statement follow each other, as when
  * two tables take each other's names.
  */
-#include "transform/debezium_private.h"
+#include "transform/statements_private.h"
 
 #include "base/clean.h"
 #include "transform/ddl_private.h"

@@ -1,5 +1,5 @@
 /* A statement of MySQL's or MariaDB's DDL: read, and handed to what applies its kind; what cannot be read is shown. */
-#include "transform/debezium_private.h"
+#include "transform/statements_private.h"
 
 #include "transform/ddl.h"
 
