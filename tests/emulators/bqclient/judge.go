@@ -8,12 +8,13 @@ import (
 	"flag"
 	"fmt"
 	"net/url"
-	"reflect"
 	"sort"
 	"time"
 
 	"cloud.google.com/go/bigquery"
 	"cloud.google.com/go/bigquery/storage/managedwriter"
+
+	"weir/tests/emulators/verdict"
 )
 
 type judge struct {
@@ -22,27 +23,6 @@ type judge struct {
 	client  *bigquery.Client
 	write   *managedwriter.Client
 	dataset *bigquery.Dataset
-}
-
-// A wrong answer leaves the scenario by panic, so that its steps read as a list.
-type wrong struct{ error }
-
-func (j *judge) must(err error) {
-	if err != nil {
-		panic(wrong{err})
-	}
-}
-
-func (j *judge) equal(what string, got, expected any) {
-	if !reflect.DeepEqual(got, expected) {
-		panic(wrong{fmt.Errorf("%s: got %#v, expected %#v", what, got, expected)})
-	}
-}
-
-func (j *judge) isTrue(what string, is bool, more ...any) {
-	if !is {
-		panic(wrong{fmt.Errorf("%s: %v", what, more)})
-	}
 }
 
 var scenarios = map[string]func(j *judge){
@@ -107,20 +87,20 @@ func judgeOne(p ports, name string) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	defer func() {
-		if said, ok := recover().(wrong); ok {
-			err = said.error
+		if found := verdict.Found(recover()); found != nil {
+			err = found
 		}
 	}()
 	j := &judge{ports: p, ctx: ctx}
-	j.must(p.control("POST", "reset", nil, nil))
+	verdict.Must(p.control("POST", "reset", nil, nil))
 	j.client, err = p.tables(ctx)
-	j.must(err)
+	verdict.Must(err)
 	defer j.client.Close()
 	j.write, err = p.writer(ctx)
-	j.must(err)
+	verdict.Must(err)
 	defer j.write.Close()
 	j.dataset = j.client.Dataset(name)
-	j.must(j.dataset.Create(ctx, &bigquery.DatasetMetadata{Location: "EU"}))
+	verdict.Must(j.dataset.Create(ctx, &bigquery.DatasetMetadata{Location: "EU"}))
 	run(j)
 	return nil
 }
@@ -128,12 +108,12 @@ func judgeOne(p ports, name string) (err error) {
 // rows are those of a table in canonical text.
 func (j *judge) rows(table string) [][]any {
 	said := struct{ Rows [][]any }{}
-	j.must(j.control("GET", "rows?table="+url.QueryEscape(j.dataset.DatasetID+"."+table), nil, &said))
+	verdict.Must(j.control("GET", "rows?table="+url.QueryEscape(j.dataset.DatasetID+"."+table), nil, &said))
 	return said.Rows
 }
 
 func (j *judge) table(name string, schema bigquery.Schema) *bigquery.Table {
 	t := j.dataset.Table(name)
-	j.must(t.Create(j.ctx, &bigquery.TableMetadata{Schema: schema}))
+	verdict.Must(t.Create(j.ctx, &bigquery.TableMetadata{Schema: schema}))
 	return t
 }

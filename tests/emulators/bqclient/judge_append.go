@@ -15,6 +15,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
+
+	"weir/tests/emulators/verdict"
 )
 
 // A shape is a writer's schema as Google's adapter makes it of a table's.
@@ -25,22 +27,22 @@ type shape struct {
 
 func (j *judge) shape(schema bigquery.Schema) *shape {
 	converted, err := adapt.BQSchemaToStorageTableSchema(schema)
-	j.must(err)
+	verdict.Must(err)
 	made, err := adapt.StorageSchemaToProto2Descriptor(converted, "root")
-	j.must(err)
+	verdict.Must(err)
 	message, ok := made.(protoreflect.MessageDescriptor)
-	j.isTrue("a message", ok)
+	verdict.IsTrue("a message", ok)
 	descriptor, err := adapt.NormalizeDescriptor(message)
-	j.must(err)
+	verdict.Must(err)
 	return &shape{message: message, descriptor: descriptor}
 }
 
 // row serializes what is given as JSON.
 func (j *judge) row(s *shape, json string) []byte {
 	message := dynamicpb.NewMessage(s.message)
-	j.must(protojson.Unmarshal([]byte(json), message))
+	verdict.Must(protojson.Unmarshal([]byte(json), message))
 	bytes, err := proto.Marshal(message)
-	j.must(err)
+	verdict.Must(err)
 	return bytes
 }
 
@@ -48,7 +50,7 @@ func (j *judge) stream(table string, s *shape, options ...managedwriter.WriterOp
 	made, err := j.write.NewManagedStream(j.ctx, append([]managedwriter.WriterOption{
 		managedwriter.WithDestinationTable(managedwriter.TableParentFromParts(project, j.dataset.DatasetID, table)),
 		managedwriter.WithSchemaDescriptor(s.descriptor)}, options...)...)
-	j.must(err)
+	verdict.Must(err)
 	return made
 }
 
@@ -66,14 +68,14 @@ func (j *judge) code(what string, err error, code codes.Code, storage storagepb.
 	if _, ok := status.FromError(err); ok {
 		said = status.Convert(err)
 	}
-	j.isTrue(what, err != nil && said.Code() == code, err)
+	verdict.IsTrue(what, err != nil && said.Code() == code, err)
 	for _, detail := range said.Details() {
 		if one, ok := detail.(*storagepb.StorageError); ok {
-			j.equal(what, one.GetCode(), storage)
+			verdict.Equal(what, one.GetCode(), storage)
 			return
 		}
 	}
-	j.isTrue(what+": no StorageError", storage == 0, said.Details())
+	verdict.IsTrue(what+": no StorageError", storage == 0, said.Details())
 }
 
 func judgeDefault(j *judge) {
@@ -83,10 +85,10 @@ func judgeDefault(j *judge) {
 	defer stream.Close()
 	for i := range 3 {
 		offset, err := j.append(stream, [][]byte{j.row(s, fmt.Sprintf(`{"id":%d,"name":"n%d"}`, i, i)), j.row(s, fmt.Sprintf(`{"id":%d}`, -i))})
-		j.must(err)
-		j.equal("no offset", offset, int64(managedwriter.NoStreamOffset))
+		verdict.Must(err)
+		verdict.Equal("no offset", offset, int64(managedwriter.NoStreamOffset))
 	}
-	j.equal("rows", j.rows("t"), [][]any{{"0", "n0"}, {"0", nil}, {"1", "n1"}, {"-1", nil}, {"2", "n2"}, {"-2", nil}})
+	verdict.Equal("rows", j.rows("t"), [][]any{{"0", "n0"}, {"0", nil}, {"1", "n1"}, {"-1", nil}, {"2", "n2"}, {"-2", nil}})
 	missing, err := j.write.NewManagedStream(j.ctx, managedwriter.WithDestinationTable(managedwriter.TableParentFromParts(project, j.dataset.DatasetID, "none")),
 		managedwriter.WithSchemaDescriptor(s.descriptor), managedwriter.WithType(managedwriter.DefaultStream))
 	if err == nil {
@@ -102,21 +104,21 @@ func judgeCommitted(j *judge) {
 	defer stream.Close()
 	one := [][]byte{j.row(s, `{"id":1}`), j.row(s, `{"id":2}`)}
 	offset, err := j.append(stream, one, managedwriter.WithOffset(0))
-	j.must(err)
-	j.equal("first", offset, int64(0))
+	verdict.Must(err)
+	verdict.Equal("first", offset, int64(0))
 	_, err = j.append(stream, one, managedwriter.WithOffset(0))
 	j.code("again", err, codes.AlreadyExists, storagepb.StorageError_OFFSET_ALREADY_EXISTS)
 	_, err = j.append(stream, one, managedwriter.WithOffset(5))
 	j.code("a gap", err, codes.OutOfRange, storagepb.StorageError_OFFSET_OUT_OF_RANGE)
 	offset, err = j.append(stream, one, managedwriter.WithOffset(2))
-	j.must(err)
-	j.equal("second", offset, int64(2))
+	verdict.Must(err)
+	verdict.Equal("second", offset, int64(2))
 	count, err := stream.Finalize(j.ctx)
-	j.must(err)
-	j.equal("rows of the stream", count, int64(4))
+	verdict.Must(err)
+	verdict.Equal("rows of the stream", count, int64(4))
 	_, err = j.append(stream, one, managedwriter.WithOffset(4))
 	j.code("finalized", err, codes.FailedPrecondition, storagepb.StorageError_STREAM_FINALIZED)
-	j.equal("rows", len(j.rows("t")), 4)
+	verdict.Equal("rows", len(j.rows("t")), 4)
 }
 
 func judgeBadRows(j *judge) {
@@ -127,16 +129,16 @@ func judgeBadRows(j *judge) {
 	loose := j.shape(bigquery.Schema{{Name: "id", Type: bigquery.IntegerFieldType}, {Name: "name", Type: bigquery.BytesFieldType}})
 	bad := [][]byte{j.row(s, `{"id":1}`), {0xff}, j.row(loose, `{"id":2,"name":"/w=="}`), j.row(loose, `{"name":"eA=="}`)}
 	result, err := stream.AppendRows(j.ctx, bad)
-	j.must(err)
+	verdict.Must(err)
 	response, err := result.FullResponse(j.ctx)
 	j.code("bad rows", err, codes.InvalidArgument, 0)
 	indexes := []int64{}
 	for _, one := range response.GetRowErrors() {
 		indexes = append(indexes, one.GetIndex())
 	}
-	j.equal("which", indexes, []int64{1, 2, 3})
-	j.equal("nothing written", len(j.rows("t")), 0)
+	verdict.Equal("which", indexes, []int64{1, 2, 3})
+	verdict.Equal("nothing written", len(j.rows("t")), 0)
 	_, err = j.append(stream, bad[:1])
-	j.must(err)
-	j.equal("the good one", j.rows("t"), [][]any{{"1", nil}})
+	verdict.Must(err)
+	verdict.Equal("the good one", j.rows("t"), [][]any{{"1", nil}})
 }

@@ -11,9 +11,11 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"weir/tests/emulators/verdict"
 )
 
-func (j *judge) fault(of map[string]any) { j.must(j.control("POST", "faults", of, nil)) }
+func (j *judge) fault(of map[string]any) { verdict.Must(j.control("POST", "faults", of, nil)) }
 
 func judgeFaults(j *judge) {
 	j.table("t", idAndName)
@@ -52,17 +54,17 @@ func judgeFaults(j *judge) {
 		one.fault["table"], one.fault["method"], one.fault["times"], one.fault["skip"] = name, "AppendRows", 1, 1
 		j.fault(one.fault)
 		before := len(j.rows("t"))
-		j.must(try("t")) // skipped
+		verdict.Must(try("t")) // skipped
 		err := try("t")
 		if one.code == codes.OK {
-			j.must(err)
+			verdict.Must(err)
 		} else if said := status.Code(err); err != context.DeadlineExceeded && said != one.code && !(one.code == codes.Unavailable && err != nil) {
-			j.isTrue("fault", false, one.fault, err)
+			verdict.IsTrue("fault", false, one.fault, err)
 		}
-		j.equal("rows written", len(j.rows("t"))-before, 1+one.wrote)
-		j.must(try("t")) // over
-		j.must(try("other"))
-		j.must(j.control("DELETE", "faults", nil, nil))
+		verdict.Equal("rows written", len(j.rows("t"))-before, 1+one.wrote)
+		verdict.Must(try("t")) // over
+		verdict.Must(try("other"))
+		verdict.Must(j.control("DELETE", "faults", nil, nil))
 	}
 }
 
@@ -70,7 +72,7 @@ func judgeQuota(j *judge) {
 	j.table("t", idAndName)
 	s := j.shape(idAndName)
 	row := [][]byte{j.row(s, `{"id":1}`)}
-	j.must(j.control("POST", "clock", map[string]any{"scale": 20}, nil))
+	verdict.Must(j.control("POST", "clock", map[string]any{"scale": 20}, nil))
 	j.fault(map[string]any{"kind": "quota", "method": "AppendRows", "table": j.dataset.DatasetID + ".t", "seconds": 10, "retry_after_s": 2})
 	begun := time.Now()
 	for err := error(status.Error(codes.ResourceExhausted, "")); err != nil; {
@@ -81,13 +83,13 @@ func judgeQuota(j *judge) {
 			break
 		}
 		said := status.Convert(err)
-		j.equal("code", said.Code(), codes.ResourceExhausted)
+		verdict.Equal("code", said.Code(), codes.ResourceExhausted)
 		delay, isThere := said.Details()[0].(*errdetails.RetryInfo)
-		j.isTrue("a delay", isThere && delay.GetRetryDelay().GetSeconds() == 2, said.Details())
+		verdict.IsTrue("a delay", isThere && delay.GetRetryDelay().GetSeconds() == 2, said.Details())
 	}
-	j.isTrue("refused for half a second", time.Since(begun) > 400*time.Millisecond, time.Since(begun))
-	j.isTrue("refusals", j.count("AppendRows RESOURCE_EXHAUSTED") > 0)
-	j.equal("rows", len(j.rows("t")), 1)
+	verdict.IsTrue("refused for half a second", time.Since(begun) > 400*time.Millisecond, time.Since(begun))
+	verdict.IsTrue("refusals", j.count("AppendRows RESOURCE_EXHAUSTED") > 0)
+	verdict.Equal("rows", len(j.rows("t")), 1)
 }
 
 func judgePermissions(j *judge) {
@@ -97,22 +99,22 @@ func judgePermissions(j *judge) {
 	defer stream.Close()
 	row := [][]byte{j.row(s, `{"id":1}`)}
 	_, err := j.append(stream, row)
-	j.must(err)
+	verdict.Must(err)
 	wanted := []string{"bigquery.tables.get", "bigquery.tables.updateData"}
-	j.must(j.control("POST", "permissions", map[string]any{j.dataset.DatasetID + ".t": wanted[1:]}, nil))
+	verdict.Must(j.control("POST", "permissions", map[string]any{j.dataset.DatasetID + ".t": wanted[1:]}, nil))
 	_, err = j.append(stream, row)
 	j.code("a right that is taken away", err, codes.PermissionDenied, 0)
 	granted, err := j.dataset.Table("t").IAM().TestPermissions(j.ctx, wanted)
-	j.must(err)
-	j.equal("granted", granted, wanted[:1])
+	verdict.Must(err)
+	verdict.Equal("granted", granted, wanted[:1])
 	err = j.dataset.Table("t").Inserter().Put(j.ctx, saver("", nil))
 	j.refused("insertAll", err, 403, "accessDenied")
-	j.must(j.control("POST", "permissions", map[string]any{}, nil))
+	verdict.Must(j.control("POST", "permissions", map[string]any{}, nil))
 	again := j.stream("t", s, managedwriter.WithType(managedwriter.DefaultStream))
 	defer again.Close()
 	_, err = j.append(again, row)
-	j.must(err)
-	j.equal("rows", len(j.rows("t")), 2)
+	verdict.Must(err)
+	verdict.Equal("rows", len(j.rows("t")), 2)
 	_, err = j.write.GetWriteStream(j.ctx, &storagepb.GetWriteStreamRequest{Name: "no name"})
 	j.code("a name that is none", err, codes.InvalidArgument, 0)
 }

@@ -14,6 +14,8 @@ import (
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
+
+	"weir/tests/emulators/verdict"
 )
 
 type protoType = descriptorpb.FieldDescriptorProto_Type
@@ -40,7 +42,7 @@ func part(name string, number int32, kind protoType) *descriptorpb.FieldDescript
 func (j *judge) shapeOf(message *descriptorpb.DescriptorProto) *shape {
 	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{Name: proto.String("forms.proto"), Syntax: proto.String("proto2"),
 		MessageType: []*descriptorpb.DescriptorProto{message}}, protoregistry.GlobalFiles)
-	j.must(err)
+	verdict.Must(err)
 	return &shape{message: file.Messages().Get(0), descriptor: message}
 }
 
@@ -81,16 +83,16 @@ func judgeForms(j *judge) {
 		s := j.shapeOf(&descriptorpb.DescriptorProto{Name: proto.String("Row"), Field: []*descriptorpb.FieldDescriptorProto{part("v", 1, one.as)}})
 		stream := j.stream(name, s, managedwriter.WithType(managedwriter.DefaultStream))
 		result, err := stream.AppendRows(j.ctx, [][]byte{j.row(s, `{"v":`+one.given+`}`)})
-		j.must(err)
+		verdict.Must(err)
 		response, err := result.FullResponse(j.ctx)
 		what := fmt.Sprintf("%s as %s: %s", one.kind, one.as, one.given)
 		if one.stored == "" || one.stored == "-" {
 			j.code(what, err, codes.InvalidArgument, 0)
-			j.equal(what+": row errors", len(response.GetRowErrors()), map[string]int{"": 1, "-": 0}[one.stored])
+			verdict.Equal(what+": row errors", len(response.GetRowErrors()), map[string]int{"": 1, "-": 0}[one.stored])
 		} else if err != nil {
-			j.isTrue(what, false, err)
+			verdict.IsTrue(what, false, err)
 		} else {
-			j.equal(what, j.rows(name), [][]any{{one.stored}})
+			verdict.Equal(what, j.rows(name), [][]any{{one.stored}})
 		}
 		stream.Close()
 	}
@@ -112,8 +114,8 @@ func judgeNested(j *judge) {
 	stream := j.stream("t", s, managedwriter.WithType(managedwriter.DefaultStream))
 	defer stream.Close()
 	_, err := j.append(stream, [][]byte{j.row(s, `{"col1":5,"R":[{"a":"x"},{"a":""}],"p":{"start":1}}`)})
-	j.must(err)
-	j.equal("rows", j.rows("t"), [][]any{{"5", `[{"A":"x"},{"A":""}]`, "[1970-01-02, UNBOUNDED)"}})
+	verdict.Must(err)
+	verdict.Equal("rows", j.rows("t"), [][]any{{"5", `[{"A":"x"},{"A":""}]`, "[1970-01-02, UNBOUNDED)"}})
 	for _, bad := range []string{`{"R":[{}]}`, `{"p":{"start":2,"end":1}}`} {
 		_, err := j.append(stream, [][]byte{j.row(s, bad)})
 		j.code(bad, err, codes.InvalidArgument, 0)
@@ -125,9 +127,9 @@ func judgeNested(j *judge) {
 	_, err = j.append(other, [][]byte{j.row(s, `{"col1":6}`)})
 	j.code("a nested field that no column has", err, codes.InvalidArgument, storagepb.StorageError_SCHEMA_MISMATCH_EXTRA_FIELDS)
 	result, err := stream.AppendRows(j.ctx, [][]byte{{0x78, 1}}) // field 15
-	j.must(err)
+	verdict.Must(err)
 	response, err := result.FullResponse(j.ctx)
 	j.code("a field that the descriptor has not", err, codes.InvalidArgument, 0)
-	j.equal("row errors", len(response.GetRowErrors()), 1)
-	j.equal("rows", len(j.rows("t")), 1)
+	verdict.Equal("row errors", len(response.GetRowErrors()), 1)
+	verdict.Equal("rows", len(j.rows("t")), 1)
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"cloud.google.com/go/bigquery"
+
+	"weir/tests/emulators/verdict"
 )
 
 func saver(id string, values map[string]bigquery.Value) *bigquery.ValuesSaver {
@@ -19,7 +21,7 @@ func saver(id string, values map[string]bigquery.Value) *bigquery.ValuesSaver {
 func (j *judge) rowErrors(err error) map[int]string {
 	many := bigquery.PutMultiError{}
 	if !errors.As(err, &many) {
-		j.must(errors.Join(errors.New("no errors by row"), err))
+		verdict.Must(errors.Join(errors.New("no errors by row"), err))
 	}
 	by := map[int]string{}
 	for _, one := range many {
@@ -33,27 +35,27 @@ func (j *judge) rowErrors(err error) map[int]string {
 func judgeInsertAll(j *judge) {
 	t := j.table("t", append(append(bigquery.Schema{}, idAndName...), &bigquery.FieldSchema{Name: "day", Type: bigquery.DateFieldType}))
 	put := t.Inserter()
-	j.must(put.Put(j.ctx, []*bigquery.ValuesSaver{saver("a", map[string]bigquery.Value{"id": 1, "name": "x"}), saver("a", map[string]bigquery.Value{"id": 1, "name": "x"})}))
-	j.equal("one of two with the same insertId", j.rows("t"), [][]any{{"1", "x", nil}})
+	verdict.Must(put.Put(j.ctx, []*bigquery.ValuesSaver{saver("a", map[string]bigquery.Value{"id": 1, "name": "x"}), saver("a", map[string]bigquery.Value{"id": 1, "name": "x"})}))
+	verdict.Equal("one of two with the same insertId", j.rows("t"), [][]any{{"1", "x", nil}})
 	err := put.Put(j.ctx, []*bigquery.ValuesSaver{saver("b", map[string]bigquery.Value{"id": 2}), saver("c", map[string]bigquery.Value{"id": "no"}),
 		saver("d", map[string]bigquery.Value{"name": "y"}), saver("e", map[string]bigquery.Value{"id": 5, "day": "2020-02-30"})})
-	j.equal("errors", j.rowErrors(err), map[int]string{0: "stopped ", 1: "invalid id", 2: "invalid ", 3: "invalid day"})
-	j.equal("nothing written", len(j.rows("t")), 1)
+	verdict.Equal("errors", j.rowErrors(err), map[int]string{0: "stopped ", 1: "invalid id", 2: "invalid ", 3: "invalid day"})
+	verdict.Equal("nothing written", len(j.rows("t")), 1)
 	put.SkipInvalidRows = true
 	err = put.Put(j.ctx, []*bigquery.ValuesSaver{saver("f", map[string]bigquery.Value{"id": 2}), saver("g", map[string]bigquery.Value{"id": "no"})})
-	j.equal("errors", j.rowErrors(err), map[int]string{1: "invalid id"})
-	j.equal("the good one", len(j.rows("t")), 2)
+	verdict.Equal("errors", j.rowErrors(err), map[int]string{1: "invalid id"})
+	verdict.Equal("the good one", len(j.rows("t")), 2)
 	err = put.Put(j.ctx, []*bigquery.ValuesSaver{saver("h", map[string]bigquery.Value{"id": 3}), saver("i", map[string]bigquery.Value{"id": 4, "none": 1})})
-	j.equal("an unknown column stops all", j.rowErrors(err), map[int]string{0: "stopped ", 1: "invalid none"})
+	verdict.Equal("an unknown column stops all", j.rowErrors(err), map[int]string{0: "stopped ", 1: "invalid none"})
 	put.IgnoreUnknownValues = true
-	j.must(put.Put(j.ctx, []*bigquery.ValuesSaver{saver("j", map[string]bigquery.Value{"id": 4, "none": 1})}))
+	verdict.Must(put.Put(j.ctx, []*bigquery.ValuesSaver{saver("j", map[string]bigquery.Value{"id": 4, "none": 1})}))
 	meta, err := t.Metadata(j.ctx)
-	j.must(err)
-	j.equal("in the streaming buffer", meta.StreamingBuffer.EstimatedRows, uint64(3))
-	j.must(j.control("POST", "clock", map[string]any{"advance_s": 6000}, nil))
+	verdict.Must(err)
+	verdict.Equal("in the streaming buffer", meta.StreamingBuffer.EstimatedRows, uint64(3))
+	verdict.Must(j.control("POST", "clock", map[string]any{"advance_s": 6000}, nil))
 	meta, err = t.Metadata(j.ctx)
-	j.must(err)
-	j.isTrue("out of it", meta.StreamingBuffer == nil && meta.NumRows == 3, meta.StreamingBuffer, meta.NumRows)
+	verdict.Must(err)
+	verdict.IsTrue("out of it", meta.StreamingBuffer == nil && meta.NumRows == 3, meta.StreamingBuffer, meta.NumRows)
 	got := [][]bigquery.Value{}
 	for rows := t.Read(j.ctx); ; {
 		var one []bigquery.Value
@@ -62,5 +64,5 @@ func judgeInsertAll(j *judge) {
 		}
 		got = append(got, one)
 	}
-	j.equal("read back", got, [][]bigquery.Value{{int64(1), "x", nil}, {int64(2), nil, nil}, {int64(4), nil, nil}})
+	verdict.Equal("read back", got, [][]bigquery.Value{{int64(1), "x", nil}, {int64(2), nil, nil}, {int64(4), nil, nil}})
 }

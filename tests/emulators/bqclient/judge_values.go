@@ -12,6 +12,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/descriptorpb"
+
+	"weir/tests/emulators/verdict"
 )
 
 // typeRows are columns with what goes over protobuf, as JSON of the adapter's message, and the canonical text of it.
@@ -53,10 +55,10 @@ func judgeTypes(j *judge) {
 			expected = append(expected, []any{row[1]})
 		}
 		if _, err := j.append(stream, sent); err != nil {
-			j.isTrue("values of "+one.name, false, err)
+			verdict.IsTrue("values of "+one.name, false, err)
 		}
 		stream.Close()
-		j.equal("values of "+one.name, j.rows("t_"+one.name), expected)
+		verdict.Equal("values of "+one.name, j.rows("t_"+one.name), expected)
 	}
 }
 
@@ -72,8 +74,8 @@ func judgeDecimals(j *judge) {
 	defer stream.Close()
 	largest := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(1))
 	_, err := j.append(stream, [][]byte{decimalRow(big.NewInt(-1500000000), largest), decimalRow(big.NewInt(1), big.NewInt(0))})
-	j.must(err)
-	j.equal("rows", j.rows("t"), [][]any{{"-1.5", "578960446186580977117854925043439539266.34992332820282019728792003956564819967"}, {"0.000000001", "0"}})
+	verdict.Must(err)
+	verdict.Equal("rows", j.rows("t"), [][]any{{"-1.5", "578960446186580977117854925043439539266.34992332820282019728792003956564819967"}, {"0.000000001", "0"}})
 	_, err = j.append(stream, [][]byte{decimalRow(new(big.Int).Exp(big.NewInt(10), big.NewInt(38), nil), big.NewInt(0))})
 	j.code("too large", err, codes.InvalidArgument, 0)
 }
@@ -106,16 +108,16 @@ func judgeMissing(j *judge) {
 	stream := j.stream("t", s, managedwriter.WithType(managedwriter.DefaultStream))
 	defer stream.Close()
 	_, err := j.append(stream, row)
-	j.must(err)
+	verdict.Must(err)
 	_, err = j.append(stream, row, managedwriter.UpdateMissingValueInterpretations(map[string]storagepb.AppendRowsRequest_MissingValueInterpretation{
 		"a": storagepb.AppendRowsRequest_DEFAULT_VALUE}))
-	j.must(err)
+	verdict.Must(err)
 	_, err = j.append(stream, row, managedwriter.UpdateMissingValueInterpretations(nil),
 		managedwriter.UpdateDefaultMissingValueInterpretation(storagepb.AppendRowsRequest_DEFAULT_VALUE))
-	j.must(err)
-	j.must(t.Inserter().Put(j.ctx, saver("", map[string]bigquery.Value{"id": 1})))
-	j.must(t.Inserter().Put(j.ctx, saver("", map[string]bigquery.Value{"id": 1, "a": nil})))
-	j.equal("rows", j.rows("t"), [][]any{{"1", nil, nil}, {"1", "d", nil}, {"1", "d", "7"}, {"1", "d", "7"}, {"1", nil, "7"}})
+	verdict.Must(err)
+	verdict.Must(t.Inserter().Put(j.ctx, saver("", map[string]bigquery.Value{"id": 1})))
+	verdict.Must(t.Inserter().Put(j.ctx, saver("", map[string]bigquery.Value{"id": 1, "a": nil})))
+	verdict.Equal("rows", j.rows("t"), [][]any{{"1", nil, nil}, {"1", "d", nil}, {"1", "d", "7"}, {"1", "d", "7"}, {"1", nil, "7"}})
 }
 
 var changed = bigquery.Schema{{Name: "id", Type: bigquery.IntegerFieldType, Required: true}, {Name: "name", Type: bigquery.StringFieldType, Required: true}}
@@ -128,7 +130,7 @@ func (j *judge) changeShape() *shape {
 
 func judgeChanges(j *judge) {
 	t := j.dataset.Table("t")
-	j.must(t.Create(j.ctx, &bigquery.TableMetadata{Schema: changed,
+	verdict.Must(t.Create(j.ctx, &bigquery.TableMetadata{Schema: changed,
 		TableConstraints: &bigquery.TableConstraints{PrimaryKey: &bigquery.PrimaryKey{Columns: []string{"id"}}}}))
 	s := j.changeShape()
 	stream := j.stream("t", s, managedwriter.WithType(managedwriter.DefaultStream))
@@ -141,17 +143,17 @@ func judgeChanges(j *judge) {
 	}
 	put := func(rows ...[]byte) {
 		_, err := j.append(stream, rows)
-		j.must(err)
+		verdict.Must(err)
 	}
 	put(change(1, "a", "UPSERT", "77"), change(2, "x", "UPSERT", "BA/FFFFFFFF"), change(1, "b", "UPSERT", "7B"), change(1, "old", "UPSERT", "A"))
 	put(change(2, "y", "UPSERT", "ABC"), change(2, "z", "UPSERT", "FFF/B"), change(2, "late", "UPSERT", "FFF/A"), change(3, "c", "UPSERT", "1"))
-	j.equal("the largest number stands", j.rows("t"), [][]any{{"1", "b"}, {"2", "z"}, {"3", "c"}})
+	verdict.Equal("the largest number stands", j.rows("t"), [][]any{{"1", "b"}, {"2", "z"}, {"3", "c"}})
 	put(change(3, "", "DELETE", "5"), change(3, "older", "UPSERT", "4"))
-	j.equal("deleted", j.rows("t"), [][]any{{"1", "b"}, {"2", "z"}})
-	j.must(j.control("POST", "settings", map[string]any{"idle_s": 1000000}, nil))
-	j.must(j.control("POST", "clock", map[string]any{"advance_s": 200000}, nil))
+	verdict.Equal("deleted", j.rows("t"), [][]any{{"1", "b"}, {"2", "z"}})
+	verdict.Must(j.control("POST", "settings", map[string]any{"idle_s": 1000000}, nil))
+	verdict.Must(j.control("POST", "clock", map[string]any{"advance_s": 200000}, nil))
 	put(change(3, "older", "UPSERT", "4"))
-	j.equal("a forgotten delete", len(j.rows("t")), 3)
+	verdict.Equal("a forgotten delete", len(j.rows("t")), 3)
 	for _, bad := range [][]byte{change(4, "n", "INSERT", "1"), change(4, "n", "UPSERT", "G"), change(4, "n", "upsert", "1"),
 		j.row(s, `{"name":"n","_CHANGE_TYPE":"DELETE"}`)} {
 		_, err := j.append(stream, [][]byte{bad})

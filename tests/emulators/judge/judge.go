@@ -26,11 +26,10 @@ import (
 	"google.golang.org/grpc/status"
 
 	"weir/tests/emulators/pubsub"
+	"weir/tests/emulators/verdict"
 )
 
 const patience = 20 * time.Second
-
-type failure string
 
 type judge struct {
 	ctx     context.Context
@@ -41,12 +40,12 @@ type judge struct {
 	sub     pubsubpb.SubscriberClient
 	pub     pubsubpb.PublisherClient
 	client  *google.Client
-	failed  atomic.Pointer[failure] // in a callback
+	failed  atomic.Pointer[error] // in a callback
 }
 
 var scenarios = map[string]func(*judge){}
 
-func (j *judge) fail(format string, args ...any) { panic(failure(fmt.Sprintf(format, args...))) }
+func (j *judge) fail(format string, args ...any) { verdict.Wrong(format, args...) }
 
 func (j *judge) check(is bool, format string, args ...any) {
 	if !is {
@@ -54,11 +53,7 @@ func (j *judge) check(is bool, format string, args ...any) {
 	}
 }
 
-func (j *judge) fine(err error) {
-	if err != nil {
-		j.fail("%v", err)
-	}
-}
+func (j *judge) fine(err error) { verdict.Must(err) }
 
 func (j *judge) code(err error, want codes.Code) {
 	j.check(status.Code(err) == want, "want %v, got %v", want, err)
@@ -66,7 +61,7 @@ func (j *judge) code(err error, want codes.Code) {
 
 // catch keeps the failure of a callback until pass.
 func (j *judge) catch(stop func()) {
-	if why, is := recover().(failure); is {
+	if why := verdict.Found(recover()); why != nil {
 		j.failed.CompareAndSwap(nil, &why)
 		stop()
 	}
@@ -74,7 +69,7 @@ func (j *judge) catch(stop func()) {
 
 func (j *judge) pass() {
 	if why := j.failed.Load(); why != nil {
-		panic(*why)
+		j.fine(*why)
 	}
 }
 
@@ -109,8 +104,8 @@ func run(work func(*judge), seed int64) (failed error) {
 	j := &judge{ctx: ctx, random: rand.New(rand.NewSource(seed)), target: listener.Addr().String(), control: httptest.NewServer(broker.Control())}
 	defer j.control.Close()
 	defer func() {
-		if why, is := recover().(failure); is {
-			failed = fmt.Errorf("%s", string(why))
+		if why := verdict.Found(recover()); why != nil {
+			failed = why
 		}
 	}()
 	j.conn, err = dial(j.target)

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"reflect"
 	"sort"
 	"strings"
 
@@ -17,26 +16,14 @@ import (
 	"google.golang.org/api/googleapi"
 	"google.golang.org/api/iterator"
 	"google.golang.org/api/option"
+
+	"weir/tests/emulators/verdict"
 )
 
 type judge struct {
 	ctx    context.Context
 	bucket *storage.BucketHandle
 	client *storage.Client
-}
-
-type wrong struct{ error }
-
-func (j *judge) must(err error) {
-	if err != nil {
-		panic(wrong{err})
-	}
-}
-
-func (j *judge) equal(what string, got, expected any) {
-	if !reflect.DeepEqual(got, expected) {
-		panic(wrong{fmt.Errorf("%s: got %#v, expected %#v", what, got, expected)})
-	}
 }
 
 func statusOf(err error) int {
@@ -74,7 +61,7 @@ func (j *judge) list(query *storage.Query) (names []string) {
 		if errors.Is(err, iterator.Done) {
 			return names
 		}
-		j.must(err)
+		verdict.Must(err)
 		names = append(names, at.Prefix+at.Name)
 	}
 }
@@ -82,66 +69,62 @@ func (j *judge) list(query *storage.Query) (names []string) {
 func judgeContents(j *judge) {
 	for _, name := range []string{"a", "folder/b c", "folder/\u00e9?#%2F"} {
 		object := j.bucket.Object(name)
-		j.must(j.write(object, "0123456789"))
+		verdict.Must(j.write(object, "0123456789"))
 		for _, part := range []struct {
 			offset, length int64
 			text           string
 		}{{0, -1, "0123456789"}, {3, 4, "3456"}, {8, -1, "89"}, {-2, -1, "89"}} {
 			text, err := j.read(object, part.offset, part.length)
-			j.must(err)
-			j.equal(name, text, part.text)
+			verdict.Must(err)
+			verdict.Equal(name, text, part.text)
 		}
 		attrs, err := object.Attrs(j.ctx)
-		j.must(err)
-		j.equal("attributes", []any{attrs.Name, attrs.Size, attrs.ContentType, attrs.Metadata["of"]}, []any{name, int64(10), "application/json", "judge"})
+		verdict.Must(err)
+		verdict.Equal("attributes", []any{attrs.Name, attrs.Size, attrs.ContentType, attrs.Metadata["of"]}, []any{name, int64(10), "application/json", "judge"})
 	}
 	_, err := j.read(j.bucket.Object("none"), 0, -1)
-	j.equal("an object that is not there", errors.Is(err, storage.ErrObjectNotExist), true)
+	verdict.Equal("an object that is not there", errors.Is(err, storage.ErrObjectNotExist), true)
 	_, err = j.client.Bucket("none").Attrs(j.ctx)
-	j.equal("a bucket that is not there", errors.Is(err, storage.ErrBucketNotExist), true)
+	verdict.Equal("a bucket that is not there", errors.Is(err, storage.ErrBucketNotExist), true)
 }
 
 func judgeGenerations(j *judge) {
 	object := j.bucket.Object("g")
 	only := object.If(storage.Conditions{DoesNotExist: true})
-	j.must(j.write(only, "first"))
-	j.equal("written over", statusOf(j.write(only, "second")), http.StatusPreconditionFailed)
+	verdict.Must(j.write(only, "first"))
+	verdict.Equal("written over", statusOf(j.write(only, "second")), http.StatusPreconditionFailed)
 	attrs, err := object.Attrs(j.ctx)
-	j.must(err)
+	verdict.Must(err)
 	first := attrs.Generation
-	j.must(j.write(object.If(storage.Conditions{GenerationMatch: first}), "second"))
+	verdict.Must(j.write(object.If(storage.Conditions{GenerationMatch: first}), "second"))
 	_, err = j.read(object.Generation(first), 0, -1)
-	j.equal("an older generation", errors.Is(err, storage.ErrObjectNotExist), true)
-	j.equal("removed as another", statusOf(object.If(storage.Conditions{GenerationMatch: first}).Delete(j.ctx)), http.StatusPreconditionFailed)
-	j.must(object.Delete(j.ctx))
-	j.equal("removed twice", errors.Is(object.Delete(j.ctx), storage.ErrObjectNotExist), true)
-	j.must(j.write(only, "third"))
+	verdict.Equal("an older generation", errors.Is(err, storage.ErrObjectNotExist), true)
+	verdict.Equal("removed as another", statusOf(object.If(storage.Conditions{GenerationMatch: first}).Delete(j.ctx)), http.StatusPreconditionFailed)
+	verdict.Must(object.Delete(j.ctx))
+	verdict.Equal("removed twice", errors.Is(object.Delete(j.ctx), storage.ErrObjectNotExist), true)
+	verdict.Must(j.write(only, "third"))
 }
 
 func judgeLists(j *judge) {
 	expected := []string{}
 	for i := 0; i < 2345; i++ {
 		name := fmt.Sprintf("many/%02d/%04d", i%7, i)
-		j.must(j.write(j.bucket.Object(name), "x"))
+		verdict.Must(j.write(j.bucket.Object(name), "x"))
 		expected = append(expected, name)
 	}
 	sort.Strings(expected)
-	j.equal("all pages", j.list(&storage.Query{Prefix: "many/"}), expected)
-	j.equal("folders", strings.Join(j.list(&storage.Query{Prefix: "many/", Delimiter: "/"}), " "), "many/00/ many/01/ many/02/ many/03/ many/04/ many/05/ many/06/")
-	j.equal("from", len(j.list(&storage.Query{Prefix: "many/", StartOffset: "many/06/"})), 335)
-	j.equal("none", len(j.list(&storage.Query{Prefix: "other/"})), 0)
+	verdict.Equal("all pages", j.list(&storage.Query{Prefix: "many/"}), expected)
+	verdict.Equal("folders", strings.Join(j.list(&storage.Query{Prefix: "many/", Delimiter: "/"}), " "), "many/00/ many/01/ many/02/ many/03/ many/04/ many/05/ many/06/")
+	verdict.Equal("from", len(j.list(&storage.Query{Prefix: "many/", StartOffset: "many/06/"})), 335)
+	verdict.Equal("none", len(j.list(&storage.Query{Prefix: "other/"})), 0)
 }
 
 var scenarios = map[string]func(*judge){"contents": judgeContents, "generations": judgeGenerations, "lists": judgeLists}
 
 func (j *judge) run(name string) (err error) {
 	defer func() {
-		if thrown := recover(); thrown != nil {
-			found, is := thrown.(wrong)
-			if !is {
-				panic(thrown)
-			}
-			err = fmt.Errorf("%s: %w", name, found.error)
+		if found := verdict.Found(recover()); found != nil {
+			err = fmt.Errorf("%s: %w", name, found)
 		}
 	}()
 	scenarios[name](j)
