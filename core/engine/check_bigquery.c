@@ -83,20 +83,9 @@ static void datasets_find(struct check *check, struct datasets *out)
 
 void check_bigquery_place(struct check *check)
 {
-	const struct endpoint *endpoint;
-	struct finding about = { .parameter = "warehouse", .tried = "the endpoint of BigQuery" };
-	struct error why = { 0 };
+	const struct finding about = { .parameter = "warehouse", .tried = "the endpoint of BigQuery" };
 
-	if (!check->google)
-		return; /* said by the credentials' row */
-	check->has_bigquery = google_endpoint(check->google, SERVICE_BIGQUERY, &endpoint, &why);
-	if (!check->has_bigquery)
-		check_fails(check, &about, &why);
-	else if (endpoint->is_emulator)
-		check_ok(check, &about, "EMULATOR %s (%s): plain text, no token, nothing of Google's", endpoint->authority,
-		         endpoint->variable);
-	else
-		check_ok(check, &about, "BigQuery at %s", endpoint->authority);
+	check->has_bigquery = check_endpoint(check, SERVICE_BIGQUERY, &about, "BigQuery");
 }
 
 bool check_asker_open(struct check *check, struct bigquery_asker *out, struct error *err)

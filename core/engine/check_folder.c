@@ -30,20 +30,9 @@ bool check_has_schema_in_storage(const struct job_options *options)
 
 void check_storage_place(struct check *check)
 {
-	const struct endpoint *endpoint;
-	struct finding about = { .tried = "the endpoint of Cloud Storage" };
-	struct error why = { 0 };
+	const struct finding about = { .tried = "the endpoint of Cloud Storage" };
 
-	if (!check->google)
-		return; /* said by the credentials' row */
-	check->has_storage = google_endpoint(check->google, SERVICE_STORAGE, &endpoint, &why);
-	if (!check->has_storage)
-		check_fails(check, &about, &why);
-	else if (endpoint->is_emulator)
-		check_ok(check, &about, "EMULATOR %s (%s): plain text, no token, nothing of Google's", endpoint->authority,
-		         endpoint->variable);
-	else
-		check_ok(check, &about, "Cloud Storage at %s", endpoint->authority);
+	check->has_storage = check_endpoint(check, SERVICE_STORAGE, &about, "Cloud Storage");
 }
 
 /* What helps where a bucket is missing, or the account lacks a right. */

@@ -126,3 +126,22 @@ void check_time(struct check *check)
 	else
 		check_unknown(check, &about, &why);
 }
+
+bool check_endpoint(struct check *check, enum google_service service, const struct finding *about, const char *name)
+{
+	const struct endpoint *endpoint;
+	struct error why = { 0 };
+
+	if (!check->google)
+		return false; /* said by the credentials' row */
+	if (!google_endpoint(check->google, service, &endpoint, &why)) {
+		check_fails(check, about, &why);
+		return false;
+	}
+	if (endpoint->is_emulator)
+		check_ok(check, about, "EMULATOR %s (%s): plain text, no token, nothing of Google's", endpoint->authority,
+		         endpoint->variable);
+	else
+		check_ok(check, about, "%s at %s", name, endpoint->authority);
+	return true;
+}

@@ -42,6 +42,8 @@ void check_ok(struct check *check, const struct finding *about, const char *form
 void check_warning(struct check *check, const struct finding *about, const char *code, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 void check_fails(struct check *check, const struct finding *about, const struct error *why);
+/* Where a service is, as a finding; `name` of it in words. False: nowhere, or there are no credentials, which has been said. */
+bool check_endpoint(struct check *check, enum google_service service, const struct finding *about, const char *name);
 /* A warning where the question itself could not be asked: what is not known is no failure. */
 void check_unknown(struct check *check, const struct finding *about, const struct error *why);
 

@@ -43,20 +43,9 @@ bool check_reads_pubsub(const struct job_options *options)
 
 void check_pubsub_place(struct check *check)
 {
-	const struct endpoint *endpoint;
-	struct finding about = { .tried = "the endpoint of Pub/Sub" };
-	struct error why = { 0 };
+	const struct finding about = { .tried = "the endpoint of Pub/Sub" };
 
-	if (!check->google)
-		return; /* said by the credentials' row */
-	check->has_pubsub = google_endpoint(check->google, SERVICE_PUBSUB, &endpoint, &why);
-	if (!check->has_pubsub)
-		check_fails(check, &about, &why);
-	else if (endpoint->is_emulator)
-		check_ok(check, &about, "EMULATOR %s (%s): plain text, no token, nothing of Google's", endpoint->authority,
-		         endpoint->variable);
-	else
-		check_ok(check, &about, "Pub/Sub at %s", endpoint->authority);
+	check->has_pubsub = check_endpoint(check, SERVICE_PUBSUB, &about, "Pub/Sub");
 }
 
 /*

@@ -190,33 +190,42 @@ static bool bad_answer(struct error *err, const char *what)
 	return fail(err, ERROR_TRANSIENT, "google_bad_answer", "%s: the answer cannot be read", what);
 }
 
+/* What the service says of the object, or of the bucket where `name` is NULL; the caller lets go of it. NULL: failed. */
+static json_t *ask(struct storage *storage, struct rest_request *request, const char *bucket, const char *name, struct error *err)
+{
+	struct rest_call *call = NULL;
+	struct rest_answer answer = { 0 };
+	json_t *said = NULL;
+
+	request->may_repeat = true;
+	storage_limit(storage, 0, request);
+	if (!call_do(storage, request, &call, &answer, err))
+		storage_fail(storage, bucket, name, answer.status, err);
+	else if (!(said = json_loadb(answer.body.at, answer.body.len, 0, NULL)))
+		bad_answer(err, request->what);
+	rest_call_free(call);
+	return said;
+}
+
 bool storage_look(struct storage *storage, const char *bucket, const char *name, struct storage_object *out, struct error *err)
 {
 	OWNED(text) path = text_new(PATH_BYTES);
 	OWNED(text) what = text_new(PATH_BYTES);
-	struct rest_request request = { .may_repeat = true, .answer_bytes = 1 << 20 };
-	struct rest_call *call = NULL;
-	struct rest_answer answer = { 0 };
-	bool is_fine;
+	struct storage_object found;
+	json_t *said;
 
 	storage_path_add(path, bucket, name);
 	text_add(path, "?fields=generation,size");
 	text_add_format(what, "looking at 'gs://%s/%s'", bucket, name);
-	request.url = path->at;
-	request.what = what->at;
-	storage_limit(storage, 0, &request);
-	is_fine = call_do(storage, &request, &call, &answer, err);
-	if (is_fine) {
-		json_t *said = json_loadb(answer.body.at, answer.body.len, 0, NULL);
-
-		*out = (struct storage_object){ name, number_of(said, "generation"), (uint64_t)number_of(said, "size") };
-		is_fine = out->generation || bad_answer(err, what->at);
-		json_decref(said);
-	}
-	rest_call_free(call);
-	if (!is_fine)
-		storage_fail(storage, bucket, name, answer.status, err);
-	return is_fine;
+	said = ask(storage, &(struct rest_request){ .url = path->at, .what = what->at, .answer_bytes = 1 << 20 }, bucket, name, err);
+	if (!said)
+		return false;
+	found = (struct storage_object){ name, number_of(said, "generation"), (uint64_t)number_of(said, "size") };
+	json_decref(said);
+	if (!found.generation)
+		return bad_answer(err, what->at);
+	*out = found;
+	return true;
 }
 
 /*
@@ -261,26 +270,14 @@ bool storage_list(struct storage *storage, const char *bucket, const char *prefi
 {
 	OWNED(text) path = text_new(PATH_BYTES);
 	OWNED(text) what = text_new(PATH_BYTES);
-	struct rest_request request = { .may_repeat = true };
-	struct rest_call *call = NULL;
-	struct rest_answer answer = { 0 };
+	json_t *said;
 	bool is_fine;
 
 	list_path(path, bucket, prefix, token, limit < STORAGE_PAGE_MAX ? limit : STORAGE_PAGE_MAX);
 	text_add_format(what, "listing 'gs://%s/%s'", bucket, prefix);
-	request.url = path->at;
-	request.what = what->at;
-	storage_limit(storage, 0, &request);
-	is_fine = call_do(storage, &request, &call, &answer, err);
-	if (is_fine) {
-		json_t *said = json_loadb(answer.body.at, answer.body.len, 0, NULL);
-
-		is_fine = page_read(said, arena, out) || bad_answer(err, what->at);
-		json_decref(said);
-	}
-	rest_call_free(call);
-	if (!is_fine)
-		storage_fail(storage, bucket, NULL, answer.status, err);
+	said = ask(storage, &(struct rest_request){ .url = path->at, .what = what->at }, bucket, NULL, err);
+	is_fine = said && (page_read(said, arena, out) || bad_answer(err, what->at));
+	json_decref(said);
 	return is_fine;
 }
 

@@ -7,33 +7,20 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-import weir
-
-PROGRAM = os.path.join(weir.ROOT, "build", "emulators")
-# Past any proxy of this machine.
-HERE = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+import stand_in
+from stand_in import HERE, PROGRAM
 
 
-class BigQuery:
+class BigQuery(stand_in.StandIn):
     """The stand-in of BigQuery, a server of its own: `with emulators.bigquery("d") as bq:`; "d" is a dataset that is there."""
 
     def __init__(self, *datasets, project="p", location="US"):
-        if not os.path.exists(PROGRAM):
-            raise weir.Skip("%s is not built: make google" % os.path.relpath(PROGRAM, weir.ROOT))
-        self.project, self.process = project, subprocess.Popen([PROGRAM, "bigquery"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.ports = json.loads(self.process.stdout.readline())["ports"]
+        super().__init__("bigquery")
+        self.project = project
         self.env = {"BIGQUERY_EMULATOR_HOST": "127.0.0.1:%d" % self.ports["rest"],
                     "BIGQUERY_STORAGE_EMULATOR_HOST": "127.0.0.1:%d" % self.ports["storage"]}
         for name in datasets:
             self.dataset(name, location=location)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.stdin.close()
-        self.process.wait()
-        self.process.stdout.close()
 
     def call(self, method, path, body=None, port="rest", headers=None):
         """(status, answer, headers) of a call over REST, or to the control port."""

@@ -1,38 +1,21 @@
 """The stand-in of Cloud Storage (tests/emulators/storage) as tests use it: emulators.storage("bucket")."""
 import base64
 import json
-import os
-import subprocess
-import urllib.error
 import urllib.parse
 import urllib.request
 
-import weir
-
-PROGRAM = os.path.join(weir.ROOT, "build", "emulators")
-# Past any proxy of this machine.
-HERE = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+import stand_in
+from stand_in import HERE
 
 
-class Storage:
+class Storage(stand_in.StandIn):
     """A server of its own: `with emulators.storage("b") as gs:`; "b" is a bucket that is there."""
 
     def __init__(self, *buckets):
-        if not os.path.exists(PROGRAM):
-            raise weir.Skip("%s is not built: make google" % os.path.relpath(PROGRAM, weir.ROOT))
-        self.process = subprocess.Popen([PROGRAM, "storage"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.ports = json.loads(self.process.stdout.readline())["ports"]
+        super().__init__("storage")
         self.env = {"STORAGE_EMULATOR_HOST": "127.0.0.1:%d" % self.ports["rest"]}
         for name in buckets:
             self.bucket(name)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.stdin.close()
-        self.process.wait()
-        self.process.stdout.close()
 
     def control(self, method, word, body=None, **query):
         path = "%s?%s" % (word, urllib.parse.urlencode(query)) if query else word

@@ -48,6 +48,18 @@ class Day:
         job = self.home.job("feed", sourceSchema="schema.json", schemaChanges="reject", updateFrequencySecs=1)
         assert self.home.run("job", "create", job).code == 0
         assert self.home.run("start", "shop").code == 0
+        # Before a job has run, a file in the place of one that is away is as good as that; putting that back would take away the
+        # one that was used.
+        until = time.monotonic() + 60
+        while self.merged() == 0:
+            assert time.monotonic() < until, self.standing()
+            time.sleep(0.1)
+
+    def merged(self):
+        try:
+            return self.home.sql("select count(*) from t")[0][0]
+        except sqlite3.Error:
+            return 0
 
     def pid(self):
         try:

@@ -318,6 +318,28 @@ static uint64_t merge_rest(struct merger *merger, struct error *err)
 	return changes;
 }
 
+/* Tables `a` and `b` with a row each, and two mergers of them. */
+static void two_mergers_begin(struct world *world, struct merger **one, struct merger **other)
+{
+	struct error err = { 0 };
+
+	world_make(world, REPLICATION_MERGE, true);
+	begin(world, "a", u_columns, 3, 1);
+	batch_add_change(world->batch, 1, schema_of(world->batch, "b", 1, u_columns, 3, 1), "new table");
+	put_in_both(world, 1, "1");
+	assert_non_null(*one = merger_open(&world->setup, &err));
+	assert_non_null(*other = merger_open(&world->setup, &err));
+}
+
+static void two_mergers_end(struct world *world, struct merger *one, struct merger *other, const char *rows)
+{
+	merger_close(one);
+	merger_close(other);
+	assert_string_equal(ask(world, "shop", "SELECT count(*) FROM b"), rows);
+	check_verified(world);
+	world_end(world);
+}
+
 /* `weir merge` beside the job's own merger: each goes on where the other has come to, also in the middle of a round. */
 static void two_mergers_take_turns(void **state)
 {
@@ -327,12 +349,7 @@ static void two_mergers_take_turns(void **state)
 	struct error err = { 0 };
 
 	(void)state;
-	world_make(&world, REPLICATION_MERGE, true);
-	begin(&world, "a", u_columns, 3, 1);
-	batch_add_change(world.batch, 1, schema_of(world.batch, "b", 1, u_columns, 3, 1), "new table");
-	put_in_both(&world, 1, "1");
-	assert_non_null(one = merger_open(&world.setup, &err));
-	assert_non_null(other = merger_open(&world.setup, &err));
+	two_mergers_begin(&world, &one, &other);
 	assert_true(merger_step(one, NULL, &result, &err) && result.has_more);
 	assert_int_equal(merge_rest(other, &err), 1);
 	assert_int_equal(merge_rest(one, &err), 0);
@@ -343,11 +360,7 @@ static void two_mergers_take_turns(void **state)
 	put_in_both(&world, 4, "4");
 	assert_int_equal(merge_rest(one, &err), 2);
 	assert_string_equal(err.code, "");
-	merger_close(one);
-	merger_close(other);
-	assert_string_equal(ask(&world, "shop", "SELECT count(*) FROM b"), "4");
-	check_verified(&world);
-	world_end(&world);
+	two_mergers_end(&world, one, other, "4");
 }
 
 /* While changes gather: both tables go on from what was read of the first, and what another one merges meanwhile is not
@@ -360,12 +373,7 @@ static void what_was_read_ahead_is_the_steps(void **state)
 	struct error err = { 0 };
 
 	(void)state;
-	world_make(&world, REPLICATION_MERGE, true);
-	begin(&world, "a", u_columns, 3, 1);
-	batch_add_change(world.batch, 1, schema_of(world.batch, "b", 1, u_columns, 3, 1), "new table");
-	put_in_both(&world, 1, "1");
-	assert_non_null(one = merger_open(&world.setup, &err));
-	assert_non_null(other = merger_open(&world.setup, &err));
+	two_mergers_begin(&world, &one, &other);
 	merger_read_ahead(one);
 	put_in_both(&world, 2, "2");
 	merger_read_ahead(one);
@@ -386,11 +394,7 @@ static void what_was_read_ahead_is_the_steps(void **state)
 	assert_int_equal(result.changes, 6);
 	assert_int_equal(merge_rest(one, &err), 1);
 	assert_string_equal(err.code, "");
-	merger_close(one);
-	merger_close(other);
-	assert_string_equal(ask(&world, "shop", "SELECT count(*) FROM b"), "6");
-	check_verified(&world);
-	world_end(&world);
+	two_mergers_end(&world, one, other, "6");
 }
 
 /* A table event that was read ahead and given up counts once, and a wider key sorts otherwise. */
