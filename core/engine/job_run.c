@@ -44,10 +44,13 @@ bool job_keep_standing(const struct home *home, const char *name, const struct j
 	                 standing->code, standing->sentence, err);
 }
 
-/* It failed, and nobody has stopped it. */
+/* It failed, and nobody has stopped it: whoever has it opened anew, or ends the engine, wants it to go on. */
 static bool job_breaks(const struct job *job)
 {
-	return job->failure.kind != ERROR_NONE && job->run.is_kept && atomic_load(&job->wish) == RUN_ON;
+	int wish = atomic_load(&job->wish);
+	bool is_wanted = wish <= RUN_AGAIN || (wish == RUN_DRAIN && atomic_load(&job->engine->is_stopping));
+
+	return job->failure.kind != ERROR_NONE && job->run.is_kept && is_wanted;
 }
 
 /* A kept job that the engine drained because it ends itself goes on with the next engine. */

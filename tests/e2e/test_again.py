@@ -164,6 +164,24 @@ def test_a_state_file_that_is_exchanged_and_comes_back():
             finishes(home)
 
 
+def test_what_breaks_while_the_engine_ends_goes_on_with_the_next():
+    """Nobody has stopped the job: its replica is away when what was gathered for it is merged at the end."""
+    with weir.Home() as home:
+        started(home)
+        assert home.run("job", "set", "shop", "updateFrequencySecs=600").code == 0
+        append(home)
+        until(home, lambda: standing(home).get("written") == LAST, "written")
+        kept = Kept(home, home.warehouse("shop"))
+        kept.take()
+        home.run("engine", "stop")
+        assert b"state_gone" in home.run("logs", "--job", "shop").out
+        kept.put_back()
+        home.run("engine", "start")
+        until(home, lambda: standing(home)["state"] in ("ok", "catching up"), "state")
+        assert home.run("job", "set", "shop", "updateFrequencySecs=1").code == 0
+        finishes(home)
+
+
 def test_a_file_without_its_log_is_not_made_anew():
     """A new file would be filled with the pages of the old one's log."""
     for number in range(3):
