@@ -233,10 +233,16 @@ static bool take_up(struct again *again, const char *name)
 
 static void try_one(struct engine *engine, const struct hope *hope)
 {
+	struct job *job = job_find_running(engine, hope->name);
 	struct error why = { 0 };
 	struct job_options *options;
 
-	if (job_find_running(engine, hope->name)) {
+	/* One that runs for a replay alone is still broken behind it. */
+	if (job && job_replay_run(job)) {
+		put_off(engine->again, hope->name);
+		return;
+	}
+	if (job) {
 		job_give_up(engine, hope->name);
 		return;
 	}

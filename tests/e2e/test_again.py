@@ -182,6 +182,32 @@ def test_what_breaks_while_the_engine_ends_goes_on_with_the_next():
         finishes(home)
 
 
+def test_a_replay_meanwhile_takes_no_hope_away():
+    """A job that is broken runs for a replay, longer than until it is looked at again: it is broken behind it, and goes on when it may."""
+    with weir.Home() as home:
+        home.write("schema.json", '{"t": {"primary_key": ["id"], "columns": {"id": {"bigquery": "INT64"}, "n": {"bigquery": "INT64"}}}}')
+        started(home, sourceSchema="schema.json", schemaChanges="reject")
+        with open(home.file("feed"), "a") as f:
+            f.write(weir.feed([weir.event({"id": 1000, "n": "x"}, lsn=1)], weir.id_key))
+        until(home, lambda: standing(home).get("dead_lettered") == 1, "letter")
+        os.rename(home.file("feed"), home.file("away"))
+        says(home, "feed_changed", "no_such_file")
+        with sqlite3.connect(home.warehouse("shop_log"), isolation_level=None) as lock:
+            lock.execute("begin immediate")
+            replay = home.start("dlq", "replay", "--group", "1", "--yes")
+            began = time.monotonic()
+            until(home, lambda: time.monotonic() > began + 4, "twice the first wait")
+            assert replay.poll() is None
+            lock.execute("rollback")
+        assert replay.wait(60) in (0, 1)
+        os.rename(home.file("away"), home.file("feed"))
+        append(home)
+        until(home, lambda: standing(home).get("received") == LAST + 1, "ledger")
+        until(home, lambda: count(home) == LAST, "end")
+        assert home.run("drain", "shop").code in (0, 1)
+        home.verify()
+
+
 def test_a_file_without_its_log_is_not_made_anew():
     """A new file would be filled with the pages of the old one's log."""
     for number in range(3):
