@@ -151,6 +151,17 @@ bool google_unary(struct google *google, enum google_service service, const stru
  * REST
  */
 
+static bool url_make(const struct endpoint *endpoint, const struct rest_request *request, struct text *out, struct error *err)
+{
+	if (request->is_from_root)
+		text_add_format(out, "%s://%s", endpoint->is_plain ? "http" : "https", endpoint->authority);
+	else
+		text_add(out, request->goes_up ? endpoint->upload : endpoint->base);
+	if (text_add(out, request->url))
+		return true;
+	return fail(err, ERROR_BUG, "internal_error", "%s: the address is longer than 8 KiB", request->what);
+}
+
 struct rest_call *google_rest_start(struct google *google, struct rest_client *client, enum google_service service,
                                     const struct rest_request *request, uint64_t *out_token, struct error *err)
 {
@@ -162,12 +173,8 @@ struct rest_call *google_rest_start(struct google *google, struct rest_client *c
 	OWNED(text) url = text_new(8192);
 
 	assert(request->header_count + 1 <= GRPC_PAIRS_MAX);
-	if (!google_endpoint(google, service, &endpoint, err))
+	if (!google_endpoint(google, service, &endpoint, err) || !url_make(endpoint, request, url, err))
 		return NULL;
-	if (!text_add_format(url, "%s%s", request->goes_up ? endpoint->upload : endpoint->base, request->url)) {
-		fail(err, ERROR_BUG, "internal_error", "%s: the address is longer than 8 KiB", request->what);
-		return NULL;
-	}
 	if (!ticket_get(google, endpoint, &ticket, err))
 		return NULL;
 	for (size_t i = 0; i < request->header_count; i++)

@@ -62,6 +62,7 @@ struct rest_request {
 	struct span body;
 	bool may_repeat;           /* doing it twice is doing it once; else only what was never begun is tried again */
 	bool goes_up;              /* google_rest alone: to the service's address of uploads */
+	bool is_from_root;         /* google_rest alone: `url` is a path of the service's host, as a Location has it */
 	int ends_at;               /* this status is no reason to try again, whatever the table says: 412; 0: none */
 	bool is_local;             /* an emulator: without proxy, and refused if its name leads elsewhere */
 	int64_t try_ms;            /* 60,000: one try */

@@ -8,7 +8,6 @@
 
 #define WAIT_MS 60000
 #define SLOWEST_BYTES_A_MS 100 /* a line of 100 KB/s is waited for */
-#define PATH_BYTES 8192
 #define HEAD "gs://"
 
 struct storage *storage_open(const struct storage_setup *setup, struct error *err)
@@ -102,7 +101,12 @@ void storage_limit(const struct storage *storage, size_t bytes, struct rest_requ
 	request->try_ms = request->deadline_ms / 2;
 }
 
-static bool give_up(struct error *err)
+bool storage_should_end(const struct storage *storage)
+{
+	return storage->setup.should_end && atomic_load(storage->setup.should_end);
+}
+
+bool storage_give_up(struct error *err)
 {
 	return fail(err, ERROR_CANCELLED, "cancelled", "the call to Cloud Storage was given up");
 }
@@ -111,7 +115,6 @@ static bool give_up(struct error *err)
 static bool call_once(struct storage *storage, const struct rest_request *request, struct rest_call **out_call,
                       struct rest_answer *out, bool *out_again, struct error *err)
 {
-	const atomic_bool *should_end = storage->setup.should_end;
 	uint64_t token;
 	struct rest_call *call, *done = NULL;
 
@@ -120,15 +123,15 @@ static bool call_once(struct storage *storage, const struct rest_request *reques
 	if (!call)
 		return false;
 	while (!done) {
-		if (should_end && atomic_load(should_end))
-			return give_up(err);
-		done = rest_wait(storage->client, should_end ? 100 : -1);
+		if (storage_should_end(storage))
+			return storage_give_up(err);
+		done = rest_wait(storage->client, storage->setup.should_end ? 100 : -1);
 	}
 	return google_rest_result(storage->setup.google, call, token, out, out_again, err);
 }
 
-static bool call_do(struct storage *storage, const struct rest_request *request, struct rest_call **out_call,
-                    struct rest_answer *out, struct error *err)
+bool storage_call(struct storage *storage, const struct rest_request *request, struct rest_call **out_call,
+                  struct rest_answer *out, struct error *err)
 {
 	struct error failure = { 0 };
 	bool again, is_fine = call_once(storage, request, out_call, out, &again, &failure);
@@ -150,7 +153,7 @@ static bool call_do(struct storage *storage, const struct rest_request *request,
 /* Which of the two is not there? The service says it in words alone, so the bucket is asked. */
 static bool has_bucket(struct storage *storage, const char *bucket)
 {
-	OWNED(text) path = text_new(PATH_BYTES);
+	OWNED(text) path = text_new(STORAGE_PATH_BYTES);
 	struct rest_request request = { .what = "looking for the bucket", .may_repeat = true, .try_count_max = 2, .answer_bytes = 1 << 20 };
 	struct rest_call *call = NULL;
 	struct rest_answer answer = { 0 };
@@ -160,7 +163,7 @@ static bool has_bucket(struct storage *storage, const char *bucket)
 	text_add(path, "?maxResults=1&fields=kind");
 	request.url = path->at;
 	storage_limit(storage, 0, &request);
-	call_do(storage, &request, &call, &answer, &ignored);
+	storage_call(storage, &request, &call, &answer, &ignored);
 	rest_call_free(call);
 	return answer.status != 404;
 }
@@ -199,7 +202,7 @@ static json_t *ask(struct storage *storage, struct rest_request *request, const 
 
 	request->may_repeat = true;
 	storage_limit(storage, 0, request);
-	if (!call_do(storage, request, &call, &answer, err))
+	if (!storage_call(storage, request, &call, &answer, err))
 		storage_fail(storage, bucket, name, answer.status, err);
 	else if (!(said = json_loadb(answer.body.at, answer.body.len, 0, NULL)))
 		bad_answer(err, request->what);
@@ -209,8 +212,8 @@ static json_t *ask(struct storage *storage, struct rest_request *request, const 
 
 bool storage_look(struct storage *storage, const char *bucket, const char *name, struct storage_object *out, struct error *err)
 {
-	OWNED(text) path = text_new(PATH_BYTES);
-	OWNED(text) what = text_new(PATH_BYTES);
+	OWNED(text) path = text_new(STORAGE_PATH_BYTES);
+	OWNED(text) what = text_new(STORAGE_PATH_BYTES);
 	struct storage_object found;
 	json_t *said;
 
@@ -268,8 +271,8 @@ static void list_path(struct text *out, const char *bucket, const char *prefix, 
 bool storage_list(struct storage *storage, const char *bucket, const char *prefix, const char *token, size_t limit,
                   struct arena *arena, struct storage_page *out, struct error *err)
 {
-	OWNED(text) path = text_new(PATH_BYTES);
-	OWNED(text) what = text_new(PATH_BYTES);
+	OWNED(text) path = text_new(STORAGE_PATH_BYTES);
+	OWNED(text) what = text_new(STORAGE_PATH_BYTES);
 	json_t *said;
 	bool is_fine;
 
@@ -288,8 +291,8 @@ bool storage_list(struct storage *storage, const char *bucket, const char *prefi
 bool storage_write(struct storage *storage, const char *bucket, const char *name, const char *content_type,
                    struct span content, bool *out_was_there, struct error *err)
 {
-	OWNED(text) path = text_new(PATH_BYTES);
-	OWNED(text) what = text_new(PATH_BYTES);
+	OWNED(text) path = text_new(STORAGE_PATH_BYTES);
+	OWNED(text) what = text_new(STORAGE_PATH_BYTES);
 	struct rest_request request = { .method = "POST", .content_type = content_type, .body = content, .may_repeat = true,
 		                            .goes_up = true, .ends_at = 412, .answer_bytes = 1 << 20 };
 	struct rest_call *call = NULL;
@@ -303,7 +306,7 @@ bool storage_write(struct storage *storage, const char *bucket, const char *name
 	request.url = path->at;
 	request.what = what->at;
 	storage_limit(storage, content.len, &request);
-	is_fine = call_do(storage, &request, &call, &answer, err);
+	is_fine = storage_call(storage, &request, &call, &answer, err);
 	rest_call_free(call);
 	*out_was_there = answer.status == 412;
 	if (!is_fine && !*out_was_there)

@@ -65,6 +65,11 @@ bool storage_read(struct storage *storage, const char *bucket, const struct stor
 bool storage_write(struct storage *storage, const char *bucket, const char *name, const char *content_type,
                    struct span content, bool *out_was_there, struct error *err);
 
+/* The same of a file on the disk (`no_such_file`: there is none): above 8 MiB by a session, part after part, which goes on where
+ * it was cut. `wait_ms` of the setup counts from the last part that was taken; the file is read as it goes up. */
+bool storage_write_file(struct storage *storage, const char *bucket, const char *name, const char *content_type, const char *path,
+                        bool *out_was_there, struct error *err);
+
 /* One that is not there any more, or another by now, is left and fine. */
 bool storage_remove(struct storage *storage, const char *bucket, const struct storage_object *object, struct error *err);
 

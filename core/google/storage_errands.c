@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PATH_BYTES 8192
-
 /* One errand under way. */
 struct way {
 	struct storage *storage;
@@ -41,8 +39,8 @@ static void request_read(struct way *way, struct rest_request *request, struct r
 static bool way_call(struct way *way)
 {
 	const struct storage_object *object = &way->errand->object;
-	OWNED(text) path = text_new(PATH_BYTES);
-	OWNED(text) what = text_new(PATH_BYTES);
+	OWNED(text) path = text_new(STORAGE_PATH_BYTES);
+	OWNED(text) what = text_new(STORAGE_PATH_BYTES);
 	struct rest_request request = { .may_repeat = true, .ends_at = 412 };
 	struct rest_pair range;
 	char room[80];
@@ -168,11 +166,11 @@ static void give_up(struct way *ways, struct storage_errand *errands, size_t cou
 		rest_call_free(ways[i].call);
 		if (!ways[i].errand)
 			continue;
-		fail(&ways[i].errand->failure, ERROR_CANCELLED, "cancelled", "the call to Cloud Storage was given up");
+		storage_give_up(&ways[i].errand->failure);
 		way_end(&ways[i], false);
 	}
 	for (; next < count; next++)
-		fail(&errands[next].failure, ERROR_CANCELLED, "cancelled", "the call to Cloud Storage was given up");
+		storage_give_up(&errands[next].failure);
 }
 
 static void do_all(struct storage *storage, const char *bucket, struct storage_errand *errands, size_t count, bool is_removal)

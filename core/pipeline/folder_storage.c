@@ -1,7 +1,6 @@
 /* A dead-letter folder on Cloud Storage: an object is whole when it is seen, and is never written over. */
 #include "pipeline/folder_private.h"
 
-#include "base/file.h"
 #include "google/storage.h"
 
 #include <inttypes.h>
@@ -10,7 +9,7 @@
 #include <unistd.h>
 
 #define CALL_MS 15000              /* the carrier comes again by itself */
-#define WRITTEN_BYTES ((size_t)7 << 20) /* with the last line under 8 MiB: one request, without sessions */
+#define WRITTEN_BYTES ((size_t)7 << 20) /* with the last line mostly under 8 MiB, which is one request */
 #define ARENA_BYTES 65536
 
 struct storage_folder {
@@ -159,19 +158,14 @@ static bool storage_folder_place(struct folder *folder, const struct folder_file
 {
 	struct storage_folder *at = (struct storage_folder *)folder;
 	struct error failure = { 0 };
-	char *content;
-	size_t len;
 	bool was_there, is_fine;
 
-	if (!file_read(file->scratch, SIZE_MAX / 2, &content, &len, &failure)) {
-		if (strcmp(failure.code, "no_such_file") == 0)
-			return true;
+	is_fine = storage_write_file(at->storage, at->place.bucket, object_name(at, file->name), "application/json", file->scratch,
+	                             &was_there, &failure);
+	if (!is_fine && strcmp(failure.code, "no_such_file") == 0)
+		return true;
+	if (!is_fine)
 		*err = failure;
-		return false;
-	}
-	is_fine = storage_write(at->storage, at->place.bucket, object_name(at, file->name), "application/json", span_make(content, len),
-	                        &was_there, err);
-	free(content);
 	if (is_fine)
 		unlink(file->scratch);
 	return is_fine;

@@ -46,5 +46,9 @@ class Storage(stand_in.StandIn):
         """Rules as tests/emulators/storage/serve.go names them: fault("objects.*", status=503), fault("objects.insert", late=True)."""
         self.control("POST", "faults", json.dumps(dict(more, method=method)).encode())
 
+    def forget(self):
+        """No session of an upload is known any more."""
+        self.control("POST", "forget")
+
     def lift(self):
         self.control("DELETE", "faults")

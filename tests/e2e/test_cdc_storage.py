@@ -3,6 +3,7 @@ import json
 import os
 import random
 import signal
+import time
 
 import emulators
 import weir
@@ -139,6 +140,106 @@ def test_more_objects_than_a_page_and_larger_ones_than_a_part():
         running.until(lambda: "all" in tables(home) and len(rows(home, "all")) == 2900)
         assert sorted(int(r["n"]) for r in rows(home, "all")) == list(range(2900))
         assert gs.counts()["objects.get"] >= 1100 + 3 and len(gs.objects(BUCKET)) == 1101, gs.counts()
+
+
+LARGE = b"\x01" * 2000000  # each byte is six in a line: an object of 14 MB
+
+
+def large_letters(home, gs):
+    result = job(home, [{"id": "m%d" % i, "data_b64": b64(LARGE if i == 2 else b"small")} for i in range(3)], expect=1, env=gs.env, **FOLDER)
+    assert result["dead_lettered"] == 3, result
+    # A run waits for ten seconds at its end; what is not done then is done by the next.
+    for _ in range(10):
+        if not gs.objects(BUCKET):
+            job(home, expect=1, env=gs.env, **FOLDER)
+    assert sorted(len(e["message"]) for e in entries(gs)) == [5, 5, len(LARGE)] and len(gs.objects(BUCKET)) == 1
+    (large,) = [e["message"] for e in entries(gs) if len(e["message"]) > 5]
+    assert large.encode() == LARGE
+
+
+def test_a_large_file_goes_up_in_parts():
+    with weir.Home() as home, emulators.storage(BUCKET) as gs:
+        large_letters(home, gs)
+        counts = gs.counts()
+        assert counts["uploads.begin"] == 1 and counts["uploads.send"] == 3 and "uploads.ask" not in counts and "objects.insert" not in counts, counts
+
+
+# libcurl itself sends a part once more whose connection ended without a word, if it had been used before: so each fault comes twice.
+def test_a_part_that_is_cut_goes_on_where_it_was_cut():
+    with weir.Home() as home, emulators.storage(BUCKET) as gs:
+        gs.fault("uploads.send", cutAfter=1 << 20, skip=1, count=2)
+        large_letters(home, gs)
+        counts = gs.counts()
+        assert counts["uploads.begin"] == 1 and counts["uploads.ask"] >= 1 and counts["fault uploads.send"] == 2, counts
+
+
+def test_an_upload_whose_last_answer_is_lost_is_asked_about():
+    with weir.Home() as home, emulators.storage(BUCKET) as gs:
+        gs.fault("uploads.send", late=True, skip=2, count=2)
+        large_letters(home, gs)
+        counts = gs.counts()
+        assert counts["uploads.begin"] == 1 and counts["uploads.ask"] == 1 and counts["fault uploads.send"] == 2, counts
+
+
+def test_an_upload_goes_through_all_kinds_of_trouble():
+    with weir.Home() as home, emulators.storage(BUCKET) as gs:
+        gs.fault("uploads.begin", status=503, reason="backendError", count=1)
+        gs.fault("uploads.begin", late=True, count=2)
+        gs.fault("uploads.send", status=429, reason="rateLimitExceeded", count=1)
+        gs.fault("uploads.send", status=410, reason="gone", skip=1, count=1)
+        gs.fault("uploads.send", cutAfter=100, skip=2, count=2)
+        gs.fault("uploads.ask", status=500, reason="internalError", count=1)
+        large_letters(home, gs)
+        counts = gs.counts()
+        assert counts["fault uploads.begin"] == 3 and counts["fault uploads.send"] == 4 and counts["fault uploads.ask"] == 1, counts
+
+
+def test_a_session_that_is_forgotten_is_begun_again():
+    with weir.Home() as home, emulators.storage(BUCKET) as gs:
+        gs.fault("uploads.send", status=404, reason="notFound", skip=1, count=1)
+        large_letters(home, gs)
+        assert gs.counts()["uploads.begin"] == 2, gs.counts()
+
+
+def test_an_upload_that_is_refused_waits_and_is_said():
+    with weir.Home() as home, emulators.storage(BUCKET) as gs:
+        gs.fault("uploads.begin", status=403, reason="forbidden")
+        result = job(home, [{"id": "m1", "data_b64": b64(LARGE)}], expect=1, env=gs.env, **FOLDER)
+        (note,) = [n for t in result["tables"] for n in t["notes"] if n["code"] == "dead_letters_wait"]
+        assert "a fault of the test" in note["text"] and not gs.objects(BUCKET), note
+        gs.lift()
+        job(home, expect=1, env=gs.env, **FOLDER)
+        assert [len(e["message"]) for e in entries(gs)] == [len(LARGE)]
+
+
+def killed_at(home, gs, fault):
+    """Runs the job until `fault` has met one of its calls, which then hangs, and kills it."""
+    name = "fault " + fault["method"]
+    before = gs.counts().get(name, 0)
+    gs.fault(hangMs=600000, count=1, **fault)
+    process = home.start("--run", "large.json", "--until-idle", env=gs.env, program="weird")
+    end = time.monotonic() + 120
+    while gs.counts().get(name, 0) == before:
+        assert process.poll() is None and time.monotonic() < end, process.communicate()
+        time.sleep(0.02)
+    process.kill()
+    process.communicate()
+
+
+def test_a_large_file_is_there_once_wherever_it_is_killed():
+    """Before the session, in its midst, and when all is there but nobody said so; its name is the same each time."""
+    with weir.Home() as home, emulators.storage(BUCKET) as gs:
+        home.write("feed.jsonl", json.dumps({"id": "m1", "data_b64": b64(LARGE)}) + "\n")
+        p = {"warehouse": "local", "inputFile": "feed.jsonl", "outputDatasetTemplate": "d", "outputTableNameTemplate": "{tbl}"}
+        home.write("large.json", json.dumps({"name": "large", "template": "PubSub_CDC_to_BigQuery", "parameters": dict(p, **FOLDER)}))
+        killed_at(home, gs, {"method": "uploads.begin"})
+        killed_at(home, gs, {"method": "uploads.send", "skip": 1})
+        gs.fault("uploads.send", late=True, skip=2, count=2)
+        killed_at(home, gs, {"method": "uploads.ask"})
+        assert len(gs.objects(BUCKET)) == 1
+        r = home.run("--run", "large.json", "--until-idle", env=gs.env, program="weird")
+        assert r.code in (0, 1), r
+        assert [len(e["message"]) for e in entries(gs)] == [len(LARGE)] and len(gs.objects(BUCKET)) == 1
 
 
 def play(home, gs, count, kills, seed):

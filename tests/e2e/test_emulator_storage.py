@@ -26,6 +26,19 @@ def test_googles_client_lists_pages_folders_and_ranges():
     judge("lists")
 
 
+def test_googles_client_sends_parts_of_a_session():
+    judge("sessions")
+
+
+def test_googles_client_goes_on_where_a_part_was_cut():
+    with emulators.storage("judged") as gs:
+        gs.fault("uploads.send", cutAfter=300000, skip=2, count=1)
+        gs.fault("uploads.send", status=503, reason="backendError", skip=4, count=1)
+        gs.fault("uploads.send", late=True, skip=6, count=1)
+        said = subprocess.run([emulators.PROGRAM, "storage-judge", "-rest", str(gs.ports["rest"]), "sessions"], capture_output=True, text=True, timeout=300)
+        assert said.returncode == 0 and gs.counts()["fault uploads.send"] == 3, said.stdout + said.stderr
+
+
 def status(gs, method, path, body=None):
     request = urllib.request.Request("http://127.0.0.1:%d/%s" % (gs.ports["rest"], path), method=method, data=body)
     try:

@@ -119,7 +119,36 @@ func judgeLists(j *judge) {
 	verdict.Equal("none", len(j.list(&storage.Query{Prefix: "other/"})), 0)
 }
 
-var scenarios = map[string]func(*judge){"contents": judgeContents, "generations": judgeGenerations, "lists": judgeLists}
+// A connection that ends without an answer is no reason to try again for the client by itself.
+func orEnds(err error) bool {
+	return storage.ShouldRetry(err) || errors.Is(err, io.EOF)
+}
+
+// sessions: parts of 256 KiB, whole and cut ones, a session that may not write over.
+func judgeSessions(j *judge) {
+	for _, size := range []int{1, 256 << 10, 256<<10 + 1, 1 << 20, 3<<20 + 12345} {
+		object := j.bucket.Object(fmt.Sprintf("large/%d", size)).Retryer(storage.WithErrorFunc(orEnds))
+		text := strings.Repeat("0123456789", size/10+1)[:size]
+		w := object.If(storage.Conditions{DoesNotExist: true}).NewWriter(j.ctx)
+		w.ChunkSize, w.ContentType = 256<<10, "application/json"
+		_, err := io.WriteString(w, text)
+		verdict.Must(err)
+		verdict.Must(w.Close())
+		found, err := j.read(object, 0, -1)
+		verdict.Must(err)
+		verdict.Equal("contents", found == text, true)
+		attrs, err := object.Attrs(j.ctx)
+		verdict.Must(err)
+		verdict.Equal("attributes", []any{attrs.Size, attrs.ContentType}, []any{int64(size), "application/json"})
+		w = object.If(storage.Conditions{DoesNotExist: true}).NewWriter(j.ctx)
+		w.ChunkSize = 256 << 10
+		io.WriteString(w, text)
+		verdict.Equal("written over", statusOf(w.Close()), http.StatusPreconditionFailed)
+	}
+}
+
+var scenarios = map[string]func(*judge){"contents": judgeContents, "generations": judgeGenerations, "lists": judgeLists,
+	"sessions": judgeSessions}
 
 func (j *judge) run(name string) (err error) {
 	defer func() {

@@ -51,6 +51,7 @@ type call struct {
 	query        url.Values
 	bucket, name string
 	isLost       bool // nobody will see the answer
+	cutAfter     int  // of what it brings so many bytes come; 0: all
 }
 
 // ServeHTTP answers one call; the names in its path are percent-encoded whole.
@@ -92,6 +93,13 @@ func (c *call) route() string {
 	switch {
 	case len(words) == 2 && c.r.Method == "GET":
 		return "buckets.get"
+	case len(words) == 3 && isUpload && c.query.Get("upload_id") != "" && (c.r.Method == "PUT" || c.r.Method == "POST"):
+		if strings.HasPrefix(c.r.Header.Get("Content-Range"), "bytes */") {
+			return "uploads.ask"
+		}
+		return "uploads.send"
+	case len(words) == 3 && isUpload && c.r.Method == "POST" && c.query.Get("uploadType") == "resumable":
+		return "uploads.begin"
 	case len(words) == 3 && isUpload && c.r.Method == "POST":
 		return "objects.insert"
 	case len(words) == 3 && c.r.Method == "GET":
@@ -107,6 +115,10 @@ func (c *call) route() string {
 }
 
 func (c *call) do(method string) {
+	if method == "uploads.send" || method == "uploads.ask" {
+		c.resume()
+		return
+	}
 	content := c.upload(method)
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
@@ -122,6 +134,8 @@ func (c *call) do(method string) {
 		c.list()
 	case "objects.insert":
 		c.insert(content)
+	case "uploads.begin":
+		c.begin(content)
 	case "objects.get":
 		c.get()
 	case "objects.delete":
@@ -228,9 +242,15 @@ type uploaded struct {
 	metadata    map[string]string
 }
 
+// about is what multipart and resumable uploads say of an object beside its contents.
+type about struct {
+	Name, ContentType, Md5Hash, Crc32c string
+	Metadata                           map[string]string
+}
+
 // upload reads what an insert brings, without the lock: a slow client holds nobody up.
 func (c *call) upload(method string) *uploaded {
-	if method != "objects.insert" {
+	if method != "objects.insert" && method != "uploads.begin" {
 		return nil
 	}
 	c.name = c.query.Get("name")
@@ -243,9 +263,23 @@ func (c *call) upload(method string) *uploaded {
 		return &uploaded{contentType: c.r.Header.Get("Content-Type"), content: content}
 	case "multipart":
 		return c.parts()
+	case "resumable":
+		return c.announced()
 	}
 	refuse(400, "invalid", "Upload type %q is not supported here", c.query.Get("uploadType"))
 	return nil
+}
+
+// announced is what the beginning of a session says; it may say nothing.
+func (c *call) announced() *uploaded {
+	said := about{}
+	if err := json.NewDecoder(c.r.Body).Decode(&said); err != nil && err != io.EOF {
+		refuse(400, "parseError", "Parse Error")
+	}
+	if said.Name != "" {
+		c.name = said.Name
+	}
+	return &uploaded{said.ContentType, nil, said.Metadata}
 }
 
 func (c *call) parts() *uploaded {
@@ -253,10 +287,7 @@ func (c *call) parts() *uploaded {
 	if err != nil {
 		refuse(400, "badContent", "Malformed multipart body.")
 	}
-	var about struct {
-		Name, ContentType, Md5Hash, Crc32c string
-		Metadata                           map[string]string
-	}
+	var about about
 	parts := multipart.NewReader(c.r.Body, words["boundary"])
 	first, err := parts.NextPart()
 	if err != nil || json.NewDecoder(first).Decode(&about) != nil {
@@ -282,10 +313,14 @@ func (c *call) parts() *uploaded {
 	return &uploaded{about.ContentType, content, about.Metadata}
 }
 
-func (c *call) insert(up *uploaded) {
+func (c *call) checkName() {
 	if c.name == "" || len(c.name) > 1024 || strings.ContainsAny(c.name, "\r\n") || c.name == "." || c.name == ".." {
 		refuse(400, "invalid", "Invalid object name")
 	}
+}
+
+func (c *call) insert(up *uploaded) {
+	c.checkName()
 	c.precondition()
 	say(c.w, 200, c.store.put(c.bucket, c.name, up.contentType, up.content, up.metadata).resource())
 }

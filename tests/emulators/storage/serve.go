@@ -22,6 +22,8 @@ type fault struct {
 	Reason       string // with the status
 	Late         bool   // the call is done, and only its answer is lost
 	HangMs       int    // waits before anything else
+	CutAfter     int    // of a part that is sent so many bytes come, then the connection ends
+	Skip         int    // so many calls are left alone before
 	Count        int    // so many calls; 0: all, until it is lifted
 }
 
@@ -35,6 +37,10 @@ func (s *Store) faultOf(method, name string) *fault {
 	defer s.mu.Unlock()
 	for i, f := range s.faults {
 		if !f.fits(method, name) {
+			continue
+		}
+		if f.Skip > 0 {
+			f.Skip--
 			continue
 		}
 		if f.Count == 1 {
@@ -59,7 +65,7 @@ func (lost) Write(bytes []byte) (int, error) { return len(bytes), nil }
 // meet lets the call meet its fault, if there is one for it.
 func (c *call) meet(method string) {
 	name := c.name
-	if method == "objects.insert" {
+	if name == "" {
 		name = c.query.Get("name")
 	}
 	f := c.store.faultOf(method, name)
@@ -68,6 +74,8 @@ func (c *call) meet(method string) {
 	}
 	time.Sleep(time.Duration(f.HangMs) * time.Millisecond)
 	switch {
+	case f.CutAfter > 0:
+		c.cutAfter = f.CutAfter
 	case f.Late:
 		c.w, c.isLost = lost{c.w}, true
 	case f.Status != 0:
@@ -80,12 +88,14 @@ func (c *call) meet(method string) {
 
 type control struct{ store *Store }
 
-// ServeHTTP: POST /bucket?name=, POST /object?bucket=&name= with its content, POST /faults, DELETE /faults, GET /counts, GET /state.
+// ServeHTTP: POST /forget (sessions), POST /bucket?name=, POST /object?bucket=&name= with its content, POST /faults, DELETE /faults, GET /counts, GET /state.
 func (c control) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s, query := c.store, r.URL.Query()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch r.Method + " " + r.URL.Path {
+	case "POST /forget":
+		s.sessions = map[string]*session{}
 	case "POST /bucket":
 		s.makeBucket(query.Get("name"))
 	case "DELETE /bucket":

@@ -25,6 +25,7 @@ type object struct {
 type Store struct {
 	mu         sync.Mutex
 	buckets    map[string]map[string]*object
+	sessions   map[string]*session
 	generation int64
 	faults     []*fault
 	counts     map[string]int
@@ -32,7 +33,7 @@ type Store struct {
 
 // New is a store without a bucket.
 func New() *Store {
-	return &Store{buckets: map[string]map[string]*object{}, counts: map[string]int{},
+	return &Store{buckets: map[string]map[string]*object{}, sessions: map[string]*session{}, counts: map[string]int{},
 		generation: time.Now().UnixMicro()}
 }
 
