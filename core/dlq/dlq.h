@@ -56,10 +56,14 @@ bool dlq_park(struct dlq *dlq, const struct message *message, const char *table,
 void dlq_park_begin(struct dlq *dlq);
 bool dlq_park_end(struct dlq *dlq, struct error *err);
 
-/* Parked messages in order of arrival, from `after_id` on; the message's bytes go into the batch's arena and the
- * message is added to the batch. *out_id 0: no more. */
-bool dlq_unpark_next(struct dlq *dlq, const char *table, int64_t after_id, struct batch *into, int64_t *out_id,
-                     struct error *err);
+/* Parked messages in order of arrival, without those of paused tables and of the tables that the JSON list `but` names (NULL:
+ * none). They are read in stretches of so many numbers: `begin` finds the first behind `after_id` (*out_first 0: nothing is
+ * left), `next` adds a message of its stretch to the batch, the bytes to the batch's arena (*out_id 0: the stretch ends), and
+ * nothing else is done with the store until `end`. */
+#define DLQ_STRETCH 4096
+bool dlq_unpark_begin(struct dlq *dlq, int64_t after_id, const json_t *but, int64_t *out_first, struct error *err);
+bool dlq_unpark_next(struct dlq *dlq, struct batch *into, int64_t *out_id, struct error *err);
+void dlq_unpark_end(struct dlq *dlq);
 bool dlq_unpark_done(struct dlq *dlq, int64_t id, struct error *err);
 /* Forgets what was parked of this origin at or behind `offset`: a run that died before its rows committed parked it, and
  * the source is about to give it again. `offsets` (NULL: none) has tables by name whose rows have committed further. */

@@ -196,25 +196,55 @@ static void parked_unpack(struct message *m, struct arena *arena, sqlite3_stmt *
 	m->kept = arena_text(arena, store_blob(row, 14));
 }
 
-bool dlq_unpark_next(struct dlq *dlq, const char *table, int64_t after_id, struct batch *into, int64_t *out_id,
-                     struct error *err)
+/* Sees where the next stretch begins. */
+static bool stretch_find(struct dlq *dlq, int64_t after_id, struct span but, int64_t *out_first, struct error *err)
 {
-	sqlite3_stmt *stmt = dlq_statement(dlq, table ? PARK_NEXT : PARK_NEXT_ANY, err);
+	sqlite3_stmt *stmt = dlq_statement(dlq, PARK_FIRST, err);
 	bool has_row = false;
 
-	assert(into->message_count < BATCH_RECORDS_MAX);
 	if (!stmt)
 		return false;
 	sqlite3_bind_int64(stmt, 1, after_id);
-	if (table)
-		store_bind_text(stmt, 2, span_of(table));
+	store_bind_text(stmt, 2, but);
+	if (!dlq_row(dlq, stmt, &has_row, err))
+		return false;
+	*out_first = has_row ? sqlite3_column_int64(stmt, 0) : 0;
+	sqlite3_reset(stmt);
+	return true;
+}
+
+bool dlq_unpark_begin(struct dlq *dlq, int64_t after_id, const json_t *but, int64_t *out_first, struct error *err)
+{
+	char *list = but ? json_dumps(but, JSON_COMPACT) : NULL;
+	struct span left_out = span_of(list);
+	sqlite3_stmt *stmt = NULL;
+
+	if (stretch_find(dlq, after_id, left_out, out_first, err) && (stmt = dlq_statement(dlq, PARK_NEXT, err))) {
+		sqlite3_bind_int64(stmt, 1, *out_first);
+		sqlite3_bind_text(stmt, 2, left_out.at, (int)left_out.len, SQLITE_TRANSIENT);
+		sqlite3_bind_int64(stmt, 3, *out_first + DLQ_STRETCH);
+	}
+	free(list);
+	return stmt != NULL;
+}
+
+bool dlq_unpark_next(struct dlq *dlq, struct batch *into, int64_t *out_id, struct error *err)
+{
+	sqlite3_stmt *stmt = dlq->statements[PARK_NEXT];
+	bool has_row = false;
+
+	assert(into->message_count < BATCH_RECORDS_MAX);
 	if (!dlq_row(dlq, stmt, &has_row, err))
 		return false;
 	*out_id = has_row ? sqlite3_column_int64(stmt, 0) : 0;
 	if (has_row)
 		parked_unpack(batch_add_message(into), into->arena, stmt);
-	sqlite3_reset(stmt);
 	return true;
+}
+
+void dlq_unpark_end(struct dlq *dlq)
+{
+	sqlite3_reset(dlq->statements[PARK_NEXT]);
 }
 
 bool dlq_unpark_done(struct dlq *dlq, int64_t id, struct error *err)

@@ -133,6 +133,10 @@ const struct store_kind dlq_kind = {
 /* "shop.orders" is meant by its whole name, or by "orders". */
 #define IS_TABLE(column, typed) "(" column " = " typed " OR substr(" column ", -length(" typed ") - 1) = '.' || " typed ")"
 
+/* Of what is parked: the table is neither paused nor one of a JSON list, or of none (NULL). */
+#define IS_NOT_LEFT_OUT(column, list)                                                                                 \
+	column " NOT IN (SELECT tbl FROM paused) AND " column " NOT IN (SELECT value FROM json_each(" list "))"
+
 #define PARKED_COLUMNS                                                                                               \
 	"id, origin, place, line, message_id, publish, ordering_key, attrs, size, sha256, is_null, is_big, received, body," \
 	" kept FROM parked "
@@ -173,8 +177,10 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[PARK_LINE] = "SELECT line FROM parked WHERE origin = ?1 AND place = ?2",
 	[PARK_SUM_ADD] = "INSERT INTO parked_sums VALUES (?1, ?2, ?3)"
 	                 " ON CONFLICT DO UPDATE SET count = count + ?2, bytes = bytes + ?3",
-	[PARK_NEXT] = "SELECT " PARKED_COLUMNS "WHERE tbl = ?2 AND id > ?1 ORDER BY id LIMIT 1",
-	[PARK_NEXT_ANY] = "SELECT " PARKED_COLUMNS "WHERE id > ?1 AND tbl NOT IN (SELECT tbl FROM paused) ORDER BY id LIMIT 1",
+	/* By the index of each table that is not left out: however much others have parked, none of it is read. */
+	[PARK_FIRST] = "SELECT min(id) FROM (SELECT (SELECT p.id FROM parked p WHERE p.tbl = s.tbl AND p.id > ?1 ORDER BY p.id"
+	               " LIMIT 1) AS id FROM parked_sums s WHERE s.count > 0 AND " IS_NOT_LEFT_OUT("s.tbl", "?2") ")",
+	[PARK_NEXT] = "SELECT " PARKED_COLUMNS "WHERE id >= ?1 AND id < ?3 AND " IS_NOT_LEFT_OUT("tbl", "?2") " ORDER BY id",
 	[PARK_FORGET] = "DELETE FROM parked WHERE place >= ?2 AND origin = (SELECT id FROM origins WHERE identity = ?1)"
 	                " AND place >= coalesce((SELECT value FROM json_each(?3) WHERE key = tbl), ?2)",
 	[PARK_DONE] = "DELETE FROM parked WHERE id = ?1",

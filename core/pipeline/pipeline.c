@@ -193,13 +193,19 @@ bool pipeline_keep_letter(struct pipeline *p, const struct batch *batch, struct 
 	return dlq_keep(p->dlq, batch, message, pipeline_table_name(p, message->table), err);
 }
 
+/* It came back from parking, so it lies there still. */
+static bool is_stored(const struct message *message)
+{
+	return message->origin && !message->letter;
+}
+
 /* A letter is kept; what is to be parked is counted. */
 static bool store_letter(struct pipeline *p, const struct batch *batch, struct message *message, bool *is_open,
                          size_t *parked, struct error *err)
 {
 	bool letter = is_letter(batch, message);
 
-	if (!letter && !pipeline_why_parked(batch, message))
+	if (!letter && (is_stored(message) || !pipeline_why_parked(batch, message)))
 		return true;
 	if (!*is_open && !dlq_begin(p->dlq, err))
 		return false;
@@ -229,7 +235,7 @@ static bool store_parked(struct pipeline *p, struct batch *batch, size_t count, 
 		struct message *message = &batch->messages[i];
 		const struct refusal *why = is_letter(batch, message) ? NULL : pipeline_why_parked(batch, message);
 
-		if (!why)
+		if (!why || is_stored(message))
 			continue;
 		message->kept = kept_pack(batch, message, VERDICT_PARKED);
 		is_fine = dlq_park(p->dlq, message, pipeline_table_name(p, message->table), why, &is_twin, err);

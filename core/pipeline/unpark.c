@@ -82,20 +82,35 @@ static bool make_again(struct pipeline *p, struct batch *batch, struct message *
 	return true;
 }
 
-static bool fill(struct pipeline *p, struct unpark *unpark, struct error *err)
+/* Tables that nothing enters now, by name; NULL: none. What is parked of them is not even read: to map all of it for each
+ * try would cost the others more than all else that a table in trouble does. */
+static json_t *held_tables(const struct pipeline *p)
+{
+	json_t *held = NULL;
+
+	for (size_t i = 0; p->sink->ops->holds && i < p->table_count; i++) {
+		if (!p->sink->ops->holds(p->sink, (uint32_t)i))
+			continue;
+		held = held ? held : json_array();
+		json_array_append_new(held, json_string(p->table_names[i]));
+	}
+	return held;
+}
+
+static bool fill_stretch(struct pipeline *p, struct unpark *unpark, int64_t end_id, struct error *err)
 {
 	struct batch *batch = unpark->batch;
 
-	batch_reset(batch);
 	while (is_fillable(batch)) {
 		struct message *message = &batch->messages[batch->message_count];
 		int64_t id;
 
-		if (!dlq_unpark_next(p->dlq, NULL, unpark->after_id, batch, &id, err))
+		if (!dlq_unpark_next(p->dlq, batch, &id, err))
 			return false;
-		unpark->has_more = id != 0;
-		if (!id)
+		if (!id) {
+			unpark->after_id = end_id;
 			break;
+		}
 		if (leaves_no_room(batch, message)) {
 			batch->message_count--;
 			break;
@@ -111,6 +126,21 @@ static bool fill(struct pipeline *p, struct unpark *unpark, struct error *err)
 			batch_reset(batch);
 	}
 	return true;
+}
+
+static bool fill(struct pipeline *p, struct unpark *unpark, struct error *err)
+{
+	json_t *held = held_tables(p);
+	int64_t first;
+	bool is_fine;
+
+	batch_reset(unpark->batch);
+	is_fine = dlq_unpark_begin(p->dlq, unpark->after_id, held, &first, err);
+	json_decref(held);
+	unpark->has_more = is_fine && first;
+	is_fine = is_fine && (!first || fill_stretch(p, unpark, first + DLQ_STRETCH - 1, err));
+	dlq_unpark_end(p->dlq);
+	return is_fine;
 }
 
 /* Messages that the stored ledger still counts as parked, of table number `at` (table_count: of none). */

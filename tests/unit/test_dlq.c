@@ -748,7 +748,8 @@ static void parked_messages_come_back_in_order(void **state)
 	const struct attribute attrs[] = { { SPAN("a"), SPAN("1\0") }, { SPAN("a"), SPAN("") } };
 	struct place *place = *state;
 	struct error err = { 0 };
-	int64_t id = 0, ids[3];
+	int64_t id = 0, first, ids[3];
+	json_t *other = json_pack("[s]", "shop.other");
 	uint64_t count, bytes;
 
 	assert_true(dlq_begin(place->dlq, &err));
@@ -768,13 +769,17 @@ static void parked_messages_come_back_in_order(void **state)
 	assert_int_equal(bytes, 6);
 
 	batch_reset(place->batch);
+	assert_true(dlq_unpark_begin(place->dlq, 0, other, &first, &err));
+	json_decref(other);
 	for (size_t i = 0; i < 3; i++) {
-		assert_true(dlq_unpark_next(place->dlq, "shop.orders", id, place->batch, &id, &err));
+		assert_true(dlq_unpark_next(place->dlq, place->batch, &id, &err));
 		assert_true(id > 0);
 		ids[i] = id;
 	}
-	assert_true(dlq_unpark_next(place->dlq, "shop.orders", id, place->batch, &id, &err));
+	assert_int_equal(first, ids[0]);
+	assert_true(dlq_unpark_next(place->dlq, place->batch, &id, &err));
 	assert_int_equal(id, 0);
+	dlq_unpark_end(place->dlq);
 	assert_int_equal(place->batch->message_count, 3);
 	for (size_t i = 0; i < 3; i++) {
 		const struct message *m = &place->batch->messages[i];
@@ -791,6 +796,49 @@ static void parked_messages_come_back_in_order(void **state)
 	assert_true(dlq_parked(place->dlq, NULL, &count, &bytes, &err));
 	assert_int_equal(count, 1);
 	assert_int_equal(bytes, 1);
+}
+
+static void park_some(struct place *place, uint64_t from, uint64_t count, const char *table)
+{
+	struct error err = { 0 };
+
+	assert_true(dlq_begin(place->dlq, &err));
+	for (uint64_t i = from; i < from + count; i++) {
+		assert_true(dlq_park(place->dlq, message_at(place, i, SPAN("{}"), NULL), table, NULL, NULL, &err));
+		if (i % 1000 == 0)
+			batch_reset(place->batch);
+	}
+	assert_true(dlq_commit(place->dlq, &err));
+	batch_reset(place->batch);
+}
+
+/* from one free message to the next, however many of others lie between, before and behind */
+static void parked_messages_of_tables_that_are_left_out_are_stepped_over(void **state)
+{
+	static const int64_t free_ids[] = { 6001, 6003, 10004 };
+	struct place *place = *state;
+	struct error err = { 0 };
+	json_t *held = json_pack("[s]", "shop.\xc3\xa9\"x");
+	int64_t first, id, after = 0;
+	size_t found = 0;
+
+	park_some(place, 0, 6000, "shop.\xc3\xa9\"x");
+	park_some(place, 6000, 1, "shop.a");
+	park_some(place, 6001, 1, "shop.\xc3\xa9\"x");
+	park_some(place, 6002, 1, "shop.b");
+	park_some(place, 6003, 4000, "shop.\xc3\xa9\"x");
+	park_some(place, 10003, 1, "shop.a");
+	park_some(place, 10004, 2000, "shop.\xc3\xa9\"x");
+	while (assert_true(dlq_unpark_begin(place->dlq, after, held, &first, &err)), first) {
+		assert_int_equal(first, free_ids[found]);
+		while (assert_true(dlq_unpark_next(place->dlq, place->batch, &id, &err)), id)
+			assert_int_equal(id, free_ids[found++]);
+		dlq_unpark_end(place->dlq);
+		after = first + DLQ_STRETCH - 1;
+	}
+	assert_int_equal(found, 3);
+	assert_int_equal(place->batch->message_count, 3);
+	json_decref(held);
 }
 
 static void check_parked(struct place *place, const char *table, uint64_t count_is, uint64_t bytes_are)
@@ -876,7 +924,8 @@ static void parked_message_that_is_refused_later_keeps_its_origin(void **state)
 	open_store(place, DLQ_WRITE, "feed-2");
 	keep_simple(place, 8, &type_mismatch);
 	batch_reset(place->batch);
-	assert_true(dlq_unpark_next(place->dlq, NULL, 0, place->batch, &id, &err));
+	assert_true(dlq_unpark_begin(place->dlq, 0, NULL, &id, &err) && dlq_unpark_next(place->dlq, place->batch, &id, &err));
+	dlq_unpark_end(place->dlq);
 	m = &place->batch->messages[0];
 	m->refusal = &type_mismatch;
 	m->fate = MESSAGE_REFUSED;
@@ -1147,6 +1196,7 @@ int main(void)
 		TEST(key_change_names_the_refused_half),
 		TEST(newer_is_asked_of_a_table_at_once),
 		TEST(parked_messages_come_back_in_order),
+		TEST(parked_messages_of_tables_that_are_left_out_are_stepped_over),
 		TEST(many_parked_messages_are_summed_up_once),
 		TEST(what_is_kept_beside_parked_messages_counts),
 		TEST(parked_message_that_is_refused_later_keeps_its_origin),

@@ -367,10 +367,10 @@ static void test_parked_messages_of_a_paused_table_stay_behind(void **state)
 	must(dlq_begin(place->dlq, &err) && dlq_park(place->dlq, message_at(place, 0, NULL), "shop.a", NULL, NULL, &err) &&
 	     dlq_park(place->dlq, message_at(place, 1, NULL), "shop.b", NULL, NULL, &err) && dlq_commit(place->dlq, &err), &err);
 	must(dlq_pause_table(place->dlq, "shop.a", "", "", &err), &err);
-	must(dlq_unpark_next(place->dlq, NULL, 0, place->batch, &id, &err), &err);
+	must(dlq_unpark_begin(place->dlq, 0, NULL, &id, &err), &err);
 	assert_int_equal(id, 2);
 	must(dlq_resume_table(place->dlq, "shop.a", &was_paused, &err), &err);
-	must(dlq_unpark_next(place->dlq, NULL, 0, place->batch, &id, &err), &err);
+	must(dlq_unpark_begin(place->dlq, 0, NULL, &id, &err), &err);
 	assert_int_equal(id, 1);
 }
 
