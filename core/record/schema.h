@@ -27,6 +27,8 @@ enum column_told {
 	TOLD_SINGLE = 2,          /* a float of four bytes */
 	TOLD_LIST = 4,            /* ENUM, SET */
 	TOLD_DECIMAL = 8,         /* its scale stands above: told >> TOLD_SCALE_BITS */
+	TOLD_REQUIRED = 16,       /* of JSON rows: the table is made with it, and the schema file says REQUIRED */
+	TOLD_RELAXED = 32,        /* the same once, and the file says so no more */
 	TOLD_SCALE_BITS = 8,
 };
 

@@ -28,7 +28,7 @@ struct bq_type {
 struct bq_field {
 	struct span name;
 	struct bq_type type;
-	bool is_required; /* by the schema file; no part of the type, and not kept with it */
+	bool is_required; /* by the schema file; no part of the type, and not kept with it: tables are made so */
 };
 
 /* "INT64", "ARRAY<STRING>", "RANGE<DATE>", "STRUCT<x FLOAT64, y FLOAT64>" */

@@ -11,7 +11,8 @@
 #define VIEW_FULL 2
 #define PATH "/google.cloud.bigquery.storage.v1.BigQueryWrite/GetWriteStream"
 enum { REQUEST_NAME = 1, REQUEST_VIEW = 3, STREAM_SCHEMA = 5, STREAM_LOCATION = 8, SCHEMA_FIELDS = 1, FIELD_NAME = 1,
-       FIELD_FIELDS = 4 };
+       FIELD_MODE = 3, FIELD_FIELDS = 4 };
+#define MODE_REQUIRED 2
 
 /* On the gRPC client's thread, under its lock. */
 static void wake(void *client)
@@ -70,11 +71,15 @@ static bool field_is(struct proto_reader reader, const struct table_field *wante
 {
 	struct proto_reader whole = reader;
 	struct proto_field field;
-	bool is_named = false;
+	bool is_named = false, is_required = false;
 
-	while (!is_named && proto_next(&reader, &field))
-		is_named = field.number == FIELD_NAME && name_equal(proto_bytes(&field), wanted->name);
-	return is_named && fields_known(whole, FIELD_FIELDS, wanted->fields, wanted->field_count);
+	while (proto_next(&reader, &field)) {
+		if (field.number == FIELD_NAME)
+			is_named = name_equal(proto_bytes(&field), wanted->name);
+		else if (field.number == FIELD_MODE)
+			is_required = proto_int32(&field) == MODE_REQUIRED;
+	}
+	return is_named && !(is_required && wanted->is_relaxed) && fields_known(whole, FIELD_FIELDS, wanted->fields, wanted->field_count);
 }
 
 static bool field_known(struct proto_reader reader, uint32_t number, const struct table_field *wanted)

@@ -37,7 +37,7 @@ static const struct table_field *fields_of_type(struct arena *arena, const struc
 
 		fields[i] = (struct table_field){
 			.name = arena_copy(arena, from->name), .kind = from->type.kind, .is_array = from->type.is_array,
-			.number = (uint32_t)i + 1, .fields = fields_of_type(arena, &from->type),
+			.is_required = from->is_required, .number = (uint32_t)i + 1, .fields = fields_of_type(arena, &from->type),
 			.field_count = from->type.kind == BQ_STRUCT ? from->type.field_count : 0,
 		};
 	}
@@ -48,7 +48,7 @@ static void field_of_column(struct table_field *field, struct arena *arena, cons
 {
 	*field = (struct table_field){
 		.name = arena_copy(arena, column->name), .kind = column->type.kind, .is_array = column->type.is_array,
-		.number = (uint32_t)at + 1, .fields = fields_of_type(arena, &column->type),
+		.is_required = column->told & TOLD_REQUIRED, .is_relaxed = column->told & TOLD_RELAXED, .number = (uint32_t)at + 1, .fields = fields_of_type(arena, &column->type),
 		.field_count = column->type.kind == BQ_STRUCT ? column->type.field_count : 0,
 	};
 }
@@ -162,7 +162,8 @@ static bool fields_equal(const struct table_field *a, const struct table_field *
 {
 	for (size_t i = 0; i < count; i++) {
 		if (a[i].kind != b[i].kind || a[i].is_array != b[i].is_array || a[i].number != b[i].number ||
-		    a[i].field_count != b[i].field_count || !span_equal(a[i].name, b[i].name) ||
+		    a[i].field_count != b[i].field_count || a[i].is_required != b[i].is_required ||
+		    a[i].is_relaxed != b[i].is_relaxed || !span_equal(a[i].name, b[i].name) ||
 		    !fields_equal(a[i].fields, b[i].fields, a[i].field_count))
 			return false;
 	}

@@ -62,9 +62,10 @@ static enum bq_kind kind_of(const json_t *field)
 	return (enum bq_kind)kind;
 }
 
-static json_t *fields_json(const struct table_field *fields, size_t count);
+static json_t *fields_json(const struct table_field *fields, size_t count, bool is_made);
 
-static json_t *field_json(const struct table_field *field)
+/* A column that is added is never REQUIRED, nor is anything in it. */
+static json_t *field_json(const struct table_field *field, bool is_made)
 {
 	json_t *json = json_object();
 
@@ -74,23 +75,25 @@ static json_t *field_json(const struct table_field *field)
 		json_object_set_new(json, "rangeElementType", json_pack("{ss}", "type", kind_rows[field->kind].element));
 	if (field->is_array)
 		json_object_set_new(json, "mode", json_string("REPEATED"));
+	else if (field->is_required && is_made)
+		json_object_set_new(json, "mode", json_string("REQUIRED"));
 	if (field->field_count > 0)
-		json_object_set_new(json, "fields", fields_json(field->fields, field->field_count));
+		json_object_set_new(json, "fields", fields_json(field->fields, field->field_count, is_made));
 	return json;
 }
 
-static json_t *fields_json(const struct table_field *fields, size_t count)
+static json_t *fields_json(const struct table_field *fields, size_t count, bool is_made)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, field_json(&fields[i]));
+		json_array_append_new(list, field_json(&fields[i], is_made));
 	return list;
 }
 
 json_t *shape_json(const struct table_shape *shape)
 {
-	return fields_json(shape->fields, shape->count);
+	return fields_json(shape->fields, shape->count, true);
 }
 
 static json_t *field_named(const json_t *fields, struct span name)
@@ -160,12 +163,16 @@ static void field_merge(json_t *fields, const struct table_field *wanted, const 
 
 	if (!present) {
 		missing_add(out, path);
-		json_array_append_new(fields, field_json(wanted));
+		json_array_append_new(fields, field_json(wanted, false));
 		return;
 	}
 	if (is_array != wanted->is_array || kind == BQ_KINDS || !shape_takes(kind, wanted->kind)) {
 		conflict_add(out, path, present, is_array, wanted);
 		return;
+	}
+	if (wanted->is_relaxed && strcmp(text_of(present, "mode", ""), "REQUIRED") == 0) {
+		missing_add(out, path);
+		json_object_set_new(present, "mode", json_string("NULLABLE"));
 	}
 	inner = json_object_get(present, "fields");
 	if (inner)

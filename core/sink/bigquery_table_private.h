@@ -23,6 +23,8 @@ struct table_field {
 	struct span name;
 	enum bq_kind kind;
 	bool is_array;
+	bool is_required;                  /* in a table that is made; one that is there takes no such column */
+	bool is_relaxed;                   /* it was made so, and shall be so no more */
 	uint32_t number;                   /* of the field in a row's protobuf, from 1 */
 	const struct table_field *fields;  /* STRUCT only; never without one */
 	size_t field_count;
@@ -62,7 +64,7 @@ struct table_column {
 /* Of REST's schema.fields, in the arena. */
 struct table_column *columns_of_json(const json_t *fields, struct arena *arena, size_t *out_count);
 
-/* As REST writes it: [{"name","type","mode"?,"fields"?}]. The caller's reference. */
+/* Of a table that is made, as REST writes it: [{"name","type","mode"?,"fields"?}]. The caller's reference. */
 json_t *shape_json(const struct table_shape *shape);
 
 /* A table at BigQuery beside the shape that is wanted. */

@@ -399,6 +399,7 @@ static bool apply(struct debezium *d, struct event *e)
 	if (!parse(d, e) || !is_object(e) || !find_table(d, e))
 		return false;
 	locate(d, e);
+	d->mapping->is_first_row = e->table->schema.count == 0;
 	if (e->table->is_collided) {
 		record_park(d, e);
 		return true;

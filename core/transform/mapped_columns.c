@@ -23,6 +23,32 @@ static void require(struct table *table, size_t column, const struct file_column
 	table->has_inside |= table->more[column].inside != NULL;
 }
 
+/* A table that is there takes no REQUIRED column: rows of before have no value for it. */
+static void require_first(struct debezium *d, struct event *e, size_t column)
+{
+	struct table *table = e->table;
+
+	if (!table->more[column].is_required)
+		return;
+	if (d->mapping->is_first_row)
+		table->columns[column].told |= TOLD_REQUIRED;
+	else
+		batch_add_note(e->batch, table->number, table->columns[column].name, "required_is_nullable", 1,
+		               "column %.*s is made NULLABLE though the schema file says REQUIRED: the table was there before it",
+		               SPAN_ARG(table->columns[column].name));
+}
+
+/* What the file says no more is taken from the table, too. */
+static void relax(struct table *table, size_t column)
+{
+	struct column *c = &table->columns[column];
+
+	if (!(c->told & TOLD_REQUIRED) || table->more[column].is_required)
+		return;
+	c->told = (c->told & ~(uint32_t)TOLD_REQUIRED) | TOLD_RELAXED;
+	table->is_quietly_changed = true;
+}
+
 static uint32_t member_of(const struct json_doc *doc, uint32_t object, struct span name, struct arena *arena)
 {
 	uint32_t end = doc->tokens[object].next;
@@ -96,6 +122,7 @@ void mapped_column_first(struct debezium *d, struct event *e, int column, const 
 	const struct file_column *told = told_by_file(d, table, (size_t)column);
 
 	require(table, (size_t)column, told);
+	require_first(d, e, (size_t)column);
 	table->more[column].is_fixed = true;
 	if (rule->has_type) {
 		c->type = rule->type;
@@ -116,6 +143,7 @@ void mapped_column_known(struct debezium *d, struct table *table, size_t column)
 {
 	table->more[column].is_fixed = !table->columns[column].is_inferred;
 	require(table, column, told_by_file(d, table, column));
+	relax(table, column);
 }
 
 void mapped_columns_again(struct debezium *d)
@@ -128,6 +156,7 @@ void mapped_columns_again(struct debezium *d)
 			table->required_count -= table->more[c].is_required;
 			table->more[c].is_required = false;
 			require(table, c, told_by_file(d, table, c));
+			relax(table, c);
 		}
 	}
 }

@@ -43,6 +43,7 @@ struct mapping {
 	struct schema_watch *watch;              /* of the file */
 	struct span datasets[DATASETS_MAX];      /* that tables of the job are in */
 	size_t dataset_count;
+	bool is_first_row;                       /* the table has no column yet: those of this row are there when it is made */
 };
 
 /* mapped_columns.c: another schema file is in force: which columns of known tables are REQUIRED. Their types stay. */

@@ -266,6 +266,49 @@ def test_recorded_streams_are_rows_as_in_the_local_warehouse():
         check_beside_local(lines, ("d",), (way,), outputDatasetTemplate="d", outputTableNameTemplate="t")
 
 
+REQUIRED_FILE = [{"name": "k", "type": "INT64", "mode": "REQUIRED"}, {"name": "late", "type": "STRING", "mode": "REQUIRED"}, {"name": "l", "type": "STRING", "mode": "REPEATED"},
+                 {"name": "r", "type": "RECORD", "mode": "NULLABLE", "fields": [{"name": "x", "type": "INT64", "mode": "REQUIRED"}, {"name": "y", "type": "STRING"}]}]
+
+
+def test_required_columns_are_made_with_the_table_and_later_ones_are_nullable():
+    lines = [{"tbl": "t", "k": 1, "l": ["a"], "r": {"x": 1}}, {"tbl": "t"}, {"tbl": "t", "k": None}, {"tbl": "t", "k": 2, "r": {"y": "no x"}},
+             {"tbl": "t", "k": 3, "late": "x"}, {"tbl": "t", "k": 4}, {"tbl": "other", "late": "first"}, {"tbl": "other", "k": 5, "late": "x"}]
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(REQUIRED_FILE, file)
+        file.flush()
+        ours, letters = check_beside_local(lines, ("d",), outputDatasetTemplate="d", schemaFilePath=file.name)
+        assert len(ours) == 2 and [code for code, _, _ in letters] == ["missing_required"] * 4, (ours, letters)
+        for way in WAYS:
+            with emulators.bigquery("d", project=PROJECT) as bq, weir.Home() as home:
+                home.env.update(bq.env)
+                result = run(home, lines, expect=1, outputDatasetTemplate="d", schemaFilePath=file.name, **way)
+                assert types(bq, "d.t") == {"tbl": ("STRING", "NULLABLE"), "k": ("INTEGER", "REQUIRED"), "l": ("STRING", "REPEATED"), "r": ("RECORD", "NULLABLE"),
+                                            "late": ("STRING", "NULLABLE")}, types(bq, "d.t")
+                assert types(bq, "d.other") == {"tbl": ("STRING", "NULLABLE"), "late": ("STRING", "REQUIRED"), "k": ("INTEGER", "NULLABLE")}
+                (record,) = [f for f in bq.resource("d.t")["schema"]["fields"] if f["name"] == "r"]
+                assert [(f["name"], f.get("mode")) for f in record["fields"]] == [("x", "REQUIRED"), ("y", "NULLABLE")], record
+                notes = sorted((line["table"], n["text"].split()[1]) for line in result["tables"] for n in line["notes"] if n["code"] == "required_is_nullable")
+                assert notes == [("d.other", "k"), ("d.t", "late")], notes
+
+
+def test_a_column_that_the_file_requires_no_more_is_nullable_from_then_on():
+    for way in WAYS:
+        with emulators.bigquery("d", project=PROJECT) as bq, weir.Home() as home:
+            home.env.update(bq.env)
+            more = dict(way, outputDatasetTemplate="d", schemaFilePath="schema.json")
+            home.write("schema.json", json.dumps(REQUIRED_FILE))
+            bq.table("d.made", [{"name": "tbl", "type": "STRING"}, {"name": "k", "type": "INTEGER", "mode": "REQUIRED"}])
+            run(home, [{"tbl": "t", "k": 1}, {"tbl": "t"}, {"tbl": "made", "k": 1}], expect=1, **more)
+            assert types(bq, "d.t")["k"] == ("INTEGER", "REQUIRED")
+            home.write("schema.json", json.dumps([dict(REQUIRED_FILE[0], mode="NULLABLE")]))
+            # The letter stays one until somebody replays it; the row without the value is taken.
+            result = run(home, [{"tbl": "t", "k": 1}, {"tbl": "t"}, {"tbl": "made", "k": 1}, {"tbl": "t"}, {"tbl": "t", "k": 2}], expect=1, **more)
+            assert types(bq, "d.t")["k"] == ("INTEGER", "NULLABLE") and result["balanced"], (way, result)
+            assert sorted(row["k"] or "" for row in bq.rows("d.t")) == ["", "1", "2"] and len(home.letters()) == 1, (bq.rows("d.t"), home.letters())
+            # A column of a table that was there when weir saw it first is somebody else's.
+            assert types(bq, "d.made")["k"] == ("INTEGER", "REQUIRED")
+
+
 def test_a_partition_is_no_table_at_bigquery():
     with emulators.bigquery("d", project=PROJECT) as bq, weir.Home() as home:
         home.env.update(bq.env)
