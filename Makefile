@@ -14,7 +14,7 @@ COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 
 # What a build needs, and what the tests need besides.
 PACKAGES := build-essential pkg-config python3 libsqlite3-dev libjansson-dev libsodium-dev libncurses-dev libreadline-dev libcurl4-openssl-dev \
-	libnghttp2-dev libssl-dev zlib1g-dev xz-utils
+	libnghttp2-dev libssl-dev libpcre2-dev zlib1g-dev xz-utils
 TEST_PACKAGES := libcmocka-dev clang libclang-rt-dev libvterm-dev sqlite3 socat man-db groff-base systemd openssl
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Wwrite-strings \
@@ -57,8 +57,8 @@ WARNINGS += -Werror
 endif
 
 # What core/google needs stands behind --as-needed: a program that calls none of it does not load it.
-LIBS_ENGINE = $(shell pkg-config --libs sqlite3 jansson libsodium libnghttp2 libcurl libssl libcrypto zlib) -lm -pthread
-LIBS_CLIENT = $(shell pkg-config --libs jansson libsodium) -lm
+LIBS_ENGINE = $(shell pkg-config --libs sqlite3 jansson libsodium libnghttp2 libcurl libssl libcrypto libpcre2-8 zlib) -lm -pthread
+LIBS_CLIENT = $(shell pkg-config --libs jansson libsodium libpcre2-8) -lm
 LIBS_TUI = $(LIBS_CLIENT) $(shell pkg-config --libs ncursesw readline)
 CFLAGS ?= -g
 CPPFLAGS += -include core/base/banned.h -Icore -I$(B)/made -D_GNU_SOURCE $(SWITCHES)

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "record/batch.h"
 
-#include <regex.h>
 
 struct dlq;
 
@@ -225,10 +224,10 @@ struct dlq_filter {
 	const char *job;          /* name of the job, for the output */
 	struct letter_choice choice;
 	int64_t id;               /* 0: all */
-	/* dlq_list: only those whose payload's first 16 KiB it matches; NULL: all. A payload that takes more than 200 ms of CPU is
-	 * `regex_too_slow`. `goes_on` is asked after each page, with the context of `on_line` and how many more were searched; false stops. */
-	const regex_t *match;
-	bool (*goes_on)(void *context, size_t searched);
+	/* dlq_list: only those in whose payload's first 16 KiB it is found; NULL: all. A payload that takes more than 200 ms of CPU is
+	 * `regex_too_slow`. `goes_on` is asked after each that was searched, with the context of `on_line`; false stops. */
+	struct regex *match;
+	bool (*goes_on)(void *context);
 	bool with_values;         /* dlq_list: each with what its error points at */
 	int64_t after, before;    /* only larger ids; only smaller ones, the largest first; 0: from the first on. Not both */
 	/* Fills "newer" of letters of one table, and may change the order of the questions. A letter that was refused before its key

@@ -26,7 +26,8 @@ struct look {
 	struct arena *arena;             /* of the page's questions */
 	struct look_row rows[PAGE_ROWS];
 	size_t count;
-	size_t searched; /* rows of this page that were looked into for a match */
+	size_t searched; /* rows of this page that were looked at */
+	bool is_stopped;
 	int64_t last_id;
 };
 
@@ -85,15 +86,19 @@ static bool is_match(struct look *look, sqlite3_stmt *stmt, bool *out_is_match, 
 {
 	look->searched++;
 	*out_is_match = true;
-	return !look->filter->match ||
-	       letter_matches(look->dlq, sqlite3_column_int64(stmt, COL_ID), look->filter->match, out_is_match, err);
+	if (!look->filter->match)
+		return true;
+	if (!letter_matches(look->dlq, sqlite3_column_int64(stmt, COL_ID), look->filter->match, out_is_match, err))
+		return false;
+	look->is_stopped = !look->filter->goes_on(look->context);
+	return true;
 }
 
 static bool rows_read(struct look *look, sqlite3_stmt *stmt, struct error *err)
 {
-	bool has_row = false, is_fine, matches;
+	bool has_row = false, is_fine = true, matches;
 
-	while ((is_fine = dlq_row(look->dlq, stmt, &has_row, err)) && has_row) {
+	while (!look->is_stopped && (is_fine = dlq_row(look->dlq, stmt, &has_row, err)) && has_row) {
 		look->last_id = sqlite3_column_int64(stmt, COL_ID);
 		if (!is_wanted(look, stmt))
 			continue;
@@ -102,6 +107,8 @@ static bool rows_read(struct look *look, sqlite3_stmt *stmt, struct error *err)
 			return false;
 		}
 	}
+	if (look->is_stopped)
+		sqlite3_reset(stmt);
 	return is_fine;
 }
 
@@ -156,7 +163,7 @@ static bool page_of_choice(struct look *look, bool *out_more, struct error *err)
 {
 	if (look->id_at == look->id_count && !ids_find(look, err))
 		return false;
-	while (look->id_at < look->id_count && look->searched < PAGE_ROWS) {
+	while (look->id_at < look->id_count && look->searched < PAGE_ROWS && !look->is_stopped) {
 		look->last_id = look->ids[look->id_at];
 		if (!row_of_id(look, look->ids[look->id_at++], err))
 			return false;
@@ -233,9 +240,7 @@ static bool look_run(struct look *look, struct error *err)
 	while (has_more) {
 		if (!page_read(look, &has_more, err))
 			return false;
-		if (!page_hand_out(look))
-			return true;
-		if (look->filter->match && !look->filter->goes_on(look->context, look->searched))
+		if (!page_hand_out(look) || look->is_stopped)
 			return true;
 		look->searched = 0;
 	}

@@ -196,7 +196,7 @@ void letter_json(struct text *out, sqlite3_stmt *row, const struct dlq_filter *f
 bool letter_question_of(sqlite3_stmt *row, struct span *out_table, struct letter_question *out);
 /* "newer" of a letter that is alone. */
 /* Does the head of its payload match? (dlq_value.c) */
-bool letter_matches(struct dlq *dlq, int64_t id, const regex_t *match, bool *out_is_match, struct error *err);
+bool letter_matches(struct dlq *dlq, int64_t id, struct regex *match, bool *out_is_match, struct error *err);
 void letter_add_newer(sqlite3_stmt *row, const struct dlq_filter *filter, struct text *out);
 void question_add_newer(const struct letter_question *question, struct text *out);
 /* ,"value": what a list shows of the payload. */

@@ -4,12 +4,11 @@
 #include "base/event_path.h"
 #include "base/json_path.h"
 #include "base/clean.h"
-#include "base/regex_limits.h"
+#include "base/regex.h"
 #include "base/utf8.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define PATH_BYTES 2048
 #define VALUE_SHOWN 200 /* bytes: more than a row of the widest screens takes */
@@ -66,38 +65,20 @@ bool letter_value_json(struct dlq *dlq, struct text *out, sqlite3_stmt *row, str
 	return true;
 }
 
-static int64_t cpu_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-bool letter_matches(struct dlq *dlq, int64_t id, const regex_t *match, bool *out_is_match, struct error *err)
+bool letter_matches(struct dlq *dlq, int64_t id, struct regex *match, bool *out_is_match, struct error *err)
 {
 	sqlite3_stmt *body = dlq_statement(dlq, LIST_HEAD, err);
-	char text[REGEX_TEXT_BYTES_MAX + 1];
+	int64_t used_ns = 0;
 	bool has_row = false;
-	int64_t since;
 
 	if (!body)
 		return false;
 	sqlite3_bind_int64(body, 1, id);
 	if (!dlq_row(dlq, body, &has_row, err))
 		return false;
-	*out_is_match = false;
-	if (!has_row)
-		return true;
-	struct span bytes = store_blob(body, 0);
-	regmatch_t part = { .rm_eo = (regoff_t)(bytes.len < REGEX_TEXT_BYTES_MAX ? bytes.len : REGEX_TEXT_BYTES_MAX) };
-
-	/* Ended by a NUL of ours: not every regexec stops at the end that it is given. */
-	memcpy(text, bytes.at ? bytes.at : "", (size_t)part.rm_eo);
-	text[part.rm_eo] = '\0';
+	*out_is_match = has_row && sqlite3_column_bytes(body, 0) && regex_finds(match, store_blob(body, 0), &used_ns);
 	sqlite3_reset(body);
-	since = cpu_ns();
-	*out_is_match = part.rm_eo && regexec(match, text, 1, &part, REG_STARTEND) == 0;
-	return cpu_ns() - since <= REGEX_CPU_NS_MAX ||
-	       fail(err, ERROR_USAGE, "regex_too_slow", "letter %" PRId64 ": the regex took more than %d ms", id, REGEX_CPU_NS_MAX / 1000000);
+	return used_ns <= REGEX_CPU_NS_MAX ||
+	       fail(err, ERROR_USAGE, "regex_too_slow", "letter %" PRId64 ": the regex took more than %d ms, or too much memory", id,
+	            REGEX_CPU_NS_MAX / 1000000);
 }

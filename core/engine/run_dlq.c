@@ -1,6 +1,6 @@
 /* `weir dlq groups | list | show`; `dlq export` is made of these by weir. */
 #include "base/hash.h"
-#include "base/regex_limits.h"
+#include "base/regex.h"
 #include "engine/commands_private.h"
 #include "engine/letter_choice.h"
 #include "engine/letter_replica.h"
@@ -21,7 +21,7 @@ struct letters {
 	int64_t limit, sent;   /* objects; limit 0: all */
 	struct letter_place last; /* of the one that was sent last */
 	bool was_found, goes_on;
-	const regex_t *match;  /* NULL: no payload is searched */
+	struct regex *match;   /* NULL: no payload is searched */
 	int64_t searched;
 };
 
@@ -38,12 +38,12 @@ static bool send_letter(void *context, const char *json)
 	return letters->goes_on;
 }
 
-/* Between two pages of a search, in which there may be nothing to send for long. */
-static bool search_goes_on(void *context, size_t searched)
+/* There may be nothing to send for long. */
+static bool search_goes_on(void *context)
 {
 	struct letters *letters = context;
 
-	letters->searched += (int64_t)searched;
+	letters->searched++;
 	letters->goes_on = letters->goes_on && call_goes_on(letters->call);
 	return letters->goes_on;
 }
@@ -142,24 +142,21 @@ static void say_full(struct call *call, const struct letters *page)
 	          has_job ? "" : page->last.job, has_job ? "" : "/", (long long)page->last.id);
 }
 
-/* Of payloads: compiled within the limits that any regex from outside has. */
-static bool match_read(struct call *call, regex_t *out, bool *out_has, struct error *err)
+/* NULL without --match, and with an error. */
+static struct regex *match_read(struct call *call, struct error *err)
 {
 	const char *text = call_text_or(call, "match", NULL);
-	char why[REGEX_WHY_BYTES];
-	int status;
+	struct regex *match;
+	struct regex_fault fault;
 
-	*out_has = false;
 	if (!text)
-		return true;
-	if (!regex_is_allowed(text, why))
-		return fail(err, ERROR_USAGE, "bad_filter", "--match: %s", why);
-	status = regcomp(out, text, REG_EXTENDED);
-	if (status) {
-		regerror(status, out, why, sizeof(why));
-		return fail(err, ERROR_USAGE, "bad_filter", "--match: the regex cannot be read: %s", why);
-	}
-	return *out_has = true;
+		return NULL;
+	match = regex_new(text, &fault);
+	if (!match && fault.letter)
+		fail(err, ERROR_USAGE, "bad_filter", "--match, character %zu: %s", fault.letter, fault.why);
+	else if (!match)
+		fail(err, ERROR_USAGE, "bad_filter", "--match: %s", fault.why);
+	return match;
 }
 
 static bool search(struct call *call, struct letters *page, struct error *err)
@@ -174,15 +171,14 @@ static bool search(struct call *call, struct letters *page, struct error *err)
 bool run_dlq_list(struct call *call, struct error *err)
 {
 	struct letters page = { .look = dlq_list, .on_line = send_letter, .limit = call_number(call, "limit", 0) };
-	regex_t match;
-	bool has_place, has_match, is_fine;
+	bool has_place, is_fine;
 
-	if (!match_read(call, &match, &has_match, err))
+	page.match = match_read(call, err);
+	if (!page.match && call_text_or(call, "match", NULL))
 		return false;
-	if (has_match) {
-		page.match = &match;
+	if (page.match) {
 		is_fine = chosen_check(call, err) && place_read(call, &page.place, err) && search(call, &page, err);
-		regfree(&match);
+		regex_free(page.match);
 		return is_fine;
 	}
 	if (!chosen_check(call, err) || !place_read(call, &page.place, err) || !look_everywhere(call, &page, err))

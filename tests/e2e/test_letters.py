@@ -100,6 +100,20 @@ def test_a_regex_over_payloads_finds_them_as_they_are():
         assert found("--match", "word (0|6)9[89] \u00e9", "--newest")[0] == [699, 698, 99, 98]
         assert found("--match", "^.*word 00", "--limit", 3)[0] == [0, 1, 2]
         assert found("--match", "word 00", "--job", "shop", "--after", 5)[0] == [5, 6, 7, 8, 9]
-        for regex, said in (("(a)\\1", "back-references"), ("a" * 257, "at most 256 characters"), ("[", "cannot be read"), ("(((((a+)+)+)+)+)+", "repeats")):
+        assert found("--match", "(((((o+)+)+)+)+)+rd 07[[:digit:]]{1,} .\"")[0] == list(range(70, 80))
+        for regex, said in (("(a)\\1", "back-references"), ("a" * 257, "at most 256 characters"), ("[", "character 2: the regex cannot be read: a [ has no ]"),
+                            ("((o{1,100}){1,100}){1,100}", "too large"), ("(\\b|)+{9}", "nothing to repeat"), ("\\<word", "edge of a word")):
             r = home.run("dlq", "list", "--match", regex, "--json")
             assert r.code == 2 and r.error["code"] == "bad_filter" and said in r.error["message"], (regex, r)
+
+
+def test_a_regex_that_takes_too_long_is_given_up():
+    with weir.Home() as home:
+        home.write("schema.json", json.dumps({"t": {"primary_key": ["id"], "columns": {"id": {"bigquery": "INT64"}, "n": {"bigquery": "INT64"}}}}))
+        events = [weir.event({"id": 1, "n": "a" * 5000 + "\u00e9"}, table="t", lsn=100)]
+        home.replicate(home.write("feed.jsonl", weir.feed(events, weir.id_key)), expect=1, sourceSchema=home.file("schema.json"))
+        for regex in ("(a+)+[xyz]{2}", "(?:a*+[bc]|a*+[bd]|.)*[xyz]{2}", "((\\b|a|a*)+){9}[xyz]{2}"):
+            r = home.run("dlq", "list", "--match", regex, "--json")
+            assert r.code != 0 and r.error["code"] == "regex_too_slow" and "letter 1:" in r.error["message"], (regex, r)
+        r = home.run("dlq", "list", "--match", "a{200}\u00e9", "--json")
+        assert r.code == 0 and len(r.lines) == 1, r

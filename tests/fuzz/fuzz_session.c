@@ -8,7 +8,10 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/regex.h"
+#include "dlq/dlq.h"
 #include "engine/session_private.h"
+#include "pipeline/pipeline.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -55,6 +58,31 @@ static void add_job(void)
 	free(path);
 }
 
+/* One to list, to show and to search. */
+static void add_letter(void)
+{
+	static const struct refusal why = { "map", "type_mismatch", "text where a number is meant", { "n", 1 }, { "after.n", 7 } };
+	static char body[REGEX_TEXT_BYTES_MAX];
+	struct dlq_origin origin = { "feed", "/nonexistent/feed", span_of("feed"), folder };
+	struct batch *batch = batch_new();
+	struct message *message = batch_add_message(batch);
+	struct job_paths paths;
+	struct error err = { 0 };
+	struct dlq *dlq;
+
+	memset(body, 'a', sizeof(body));
+	memcpy(body, "{\"n\":\"\xc3\xa9\xff ", 10);
+	*message = (struct message){ .body = span_make(body, sizeof(body)), .offset = 1, .line = 1, .fate = MESSAGE_REFUSED, .refusal = &why };
+	job_paths_make(&paths, home, "shop");
+	dlq = dlq_open(paths.store, DLQ_WRITE, &err);
+	assert(dlq);
+	dlq_set_origin(dlq, &origin);
+	assert(dlq_begin(dlq, &err) && dlq_keep(dlq, batch, message, "shop.t", &err) && dlq_commit(dlq, &err));
+	dlq_close(dlq);
+	job_paths_clear(&paths);
+	batch_free(batch);
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	struct error err = { 0 };
@@ -68,6 +96,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	home = home_find(&err);
 	assert(home && home_make(home, &err));
 	add_job();
+	add_letter();
 	/* engine_open without lock, socket and signals: the fuzzer wants its own. */
 	engine = (struct engine){ .home = home, .lock_fd = -1, .listen_fd = -1, .signal_fd = -1, .wake_fd = eventfd(0, EFD_NONBLOCK),
 		                  .settings = { .operator_names = json_array() } };

@@ -274,6 +274,27 @@ static void a_filter_shows_its_rows_and_says_of_how_many(void **state)
 	assert_string_equal(status(), "2 of 3");
 }
 
+/* Refused while it is typed; when rows come later for which it takes too long, the status says so. */
+static void a_regex_that_takes_too_long_is_said(void **state)
+{
+	struct error err = { 0 };
+
+	(void)state;
+	rows("apple pear");
+	filter("name:/^(a+)+$|p/");
+	assert_string_equal(shown(), "apple pear");
+	memset(things[0].name, 'a', 60);
+	snprintf(things[0].name + 60, 2, "b");
+	source.generation++;
+	list_update(list, &source);
+	assert_string_equal(status(), "0 of 0, filtered of 2: regex_too_slow");
+	filter("");
+	assert_false(list_filter(list, &source, "name:/^(a+)+$/", &err));
+	assert_string_equal(err.code, "regex_too_slow");
+	assert_string_equal(list_filter_text(list), "");
+	assert_int_equal(list_shown(list), 2);
+}
+
 /* While a filter is typed it may show nothing for a moment. */
 static void a_filter_that_shows_nothing_forgets_nothing(void **state)
 {
@@ -445,6 +466,7 @@ int main(void)
 		WITH_LIST(rows_are_sorted_by_a_column),
 		WITH_LIST(the_source_order_can_be_reversed),
 		WITH_LIST(a_filter_shows_its_rows_and_says_of_how_many),
+		WITH_LIST(a_regex_that_takes_too_long_is_said),
 		WITH_LIST(a_filter_that_shows_nothing_forgets_nothing),
 		WITH_LIST(marks_stay_on_their_rows),
 		WITH_LIST(a_range_is_marked_from_either_end),

@@ -5,22 +5,13 @@
 
 #include <wctype.h>
 
-int64_t filter_cpu_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 void filter_free(struct filter *filter)
 {
 	if (!filter)
 		return;
 	for (size_t i = 0; i < filter->count; i++) {
 		free(filter->terms[i].word);
-		if (filter->terms[i].kind == TERM_REGEX)
-			regfree(&filter->terms[i].regex);
+		regex_free(filter->terms[i].regex);
 	}
 	free(filter->text);
 	free(filter->cpu_ns);
@@ -35,6 +26,12 @@ const char *filter_text(const struct filter *filter)
 bool filter_is_too_slow(const struct filter *filter)
 {
 	return *filter->cpu_ns > REGEX_CPU_NS_MAX;
+}
+
+void filter_begin(struct filter *filter)
+{
+	if (!filter_is_too_slow(filter))
+		*filter->cpu_ns = 0;
 }
 
 /* The next letter without its case; a byte that begins none stands for itself, above all letters. */
@@ -87,21 +84,9 @@ static bool contains_in_order(const struct term *term, const char *text, int64_t
 	return !*word;
 }
 
-/* The library tries every beginning in turn, each up to the end of the text: a few beginnings at a time, so that a long
- * text is given up as soon as the budget is used, not when all of them have been tried. */
 static bool matches(const struct term *term, const char *text, int64_t *cpu_ns)
 {
-	regex_t regex = term->regex; /* the library's search takes it as not const */
-	int len = (int)strnlen(text, REGEX_TEXT_BYTES_MAX), found = -1;
-
-	for (int from = 0; from <= len && found == -1 && *cpu_ns <= REGEX_CPU_NS_MAX; from += REGEX_BEGINNINGS) {
-		int64_t since = filter_cpu_ns();
-		int last = from + REGEX_BEGINNINGS - 1 < len ? REGEX_BEGINNINGS - 1 : len - from;
-
-		found = (int)re_search(&regex, text, len, from, last, NULL);
-		*cpu_ns += filter_cpu_ns() - since;
-	}
-	return found >= 0;
+	return regex_finds(term->regex, span_make(text, strnlen(text, REGEX_TEXT_BYTES_MAX)), cpu_ns);
 }
 
 static bool (*const text_holds[])(const struct term *, const char *, int64_t *) = {

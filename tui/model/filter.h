@@ -2,7 +2,7 @@
  * A filter over the rows of a list: words that must all hold.
  *
  *   orders            some shown field contains it (letters' case does not count)
- *   /reg.*ex/         POSIX extended, at most 256 characters, no back-references
+ *   /reg.*ex/         base/regex.h: at most 256 characters, no back-references
  *   code:type_mismatch  that field contains it; tries:>2, age:>1h, bytes:<10k compare, and group:1 is 1, not 10
  *   !word             does not hold;  ~word  its letters in that order
  *   "two words"       a text with blanks; a regex may have some, and writes a slash as \/
@@ -26,8 +26,7 @@ struct filter_row {
 	const void *row;
 };
 
-/* NULL with `bad_filter` (what, at which column, which fields there are) or `regex_too_slow`. An empty text: NULL
- * without an error. */
+/* NULL with `bad_filter`: what, at which column, which fields there are. An empty text: NULL without an error. */
 struct filter *filter_read(const char *text, const char *const *fields, struct error *err);
 void filter_free(struct filter *filter);
 const char *filter_text(const struct filter *filter);
@@ -38,7 +37,9 @@ bool filter_holds(const struct filter *filter, const struct filter_row *row);
 uint64_t filter_fields(const struct filter *filter);
 /* Do the terms that name one of these fields hold? The others are left out. */
 bool filter_holds_in(const struct filter *filter, const struct filter_row *row, uint64_t fields);
-/* CPU used by regexes so far went over 200 ms: the filter holds for nothing more, and says regex_too_slow. */
+/* All rows are about to be tried once more: they may take 200 ms of CPU for regexes again. */
+void filter_begin(struct filter *filter);
+/* Regexes took more since the filter began, or too much memory: it holds for nothing any more, nor when it begins again. */
 bool filter_is_too_slow(const struct filter *filter);
 
 #endif

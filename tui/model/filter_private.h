@@ -2,14 +2,11 @@
 #ifndef WEIR_TUI_MODEL_FILTER_PRIVATE_H
 #define WEIR_TUI_MODEL_FILTER_PRIVATE_H
 
-#include "base/regex_limits.h"
+#include "base/regex.h"
 #include "model/filter.h"
-
-#include <regex.h>
 
 #define FILTER_TERMS_MAX 16
 #define FILTER_BYTES_MAX 4096
-#define REGEX_BEGINNINGS 64 /* tried between two looks at the clock */
 #define FIELD_ANY SIZE_MAX
 
 enum term_kind { TERM_CONTAINS, TERM_FUZZY, TERM_REGEX, TERM_COMPARES };
@@ -20,7 +17,7 @@ struct term {
 	size_t field;        /* or FIELD_ANY */
 	char *word;          /* what stands to the right, without its signs */
 	bool is_ascii;       /* of word: a byte is a letter, so the library's search will do */
-	regex_t regex;       /* of TERM_REGEX */
+	struct regex *regex; /* of TERM_REGEX, else NULL */
 	int least, most;     /* of TERM_COMPARES: which signs of (row's number - number) hold, -1 to 1 */
 	bool is_integer;     /* of TERM_CONTAINS: the word is one, of a field that is named */
 	double number;
@@ -30,14 +27,9 @@ struct filter {
 	char *text;
 	struct term terms[FILTER_TERMS_MAX];
 	size_t count;
-	int64_t *cpu_ns;     /* of regexes so far; apart, for holding changes nothing else */
+	int64_t *cpu_ns;     /* of regexes since it began; apart, for holding changes nothing else */
 };
 
-/* Of this thread: what others do on the machine does not count against a regex. */
-int64_t filter_cpu_ns(void);
 /* "2", "1.5h", "10k": false if it is no number with a unit of time or size. */
 bool filter_number(const char *text, double *out);
-/* Compiles term->word; `column` of the filter's text is for the message. */
-bool filter_regex(struct filter *filter, struct term *term, size_t column, struct error *err);
-
 #endif

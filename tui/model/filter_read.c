@@ -75,27 +75,30 @@ static bool take_field(struct reading *reading, struct term *term)
 	return true;
 }
 
-/* "/a b\/c/": to its slash; while it is being typed, to the end. */
+/* `column` is that of the slash before it. */
+static bool read_regex(struct reading *reading, struct term *term, size_t column)
+{
+	struct regex_fault fault;
+
+	term->kind = TERM_REGEX;
+	term->regex = regex_new(term->word, &fault);
+	return term->regex || fail(reading->err, ERROR_USAGE, "bad_filter", "column %zu: %s", column + fault.letter, fault.why);
+}
+
+/* "/a b\/c/": to its slash, which the regex has as it was typed; while it is being typed, to the end. */
 static bool take_regex(struct reading *reading, struct term *term)
 {
-	OWNED(text) regex = text_new(FILTER_BYTES_MAX);
-	size_t column = column_of(reading, reading->at);
-	const char *at = reading->at + 1;
+	const char *from = reading->at, *at = from + 1;
 
-	for (; *at && *at != '/'; at++) {
-		if (*at == '\\' && at[1] == '/')
-			at++;
-		else if (*at == '\\' && at[1])
-			text_add_char(regex, *at++);
-		text_add_char(regex, *at);
-	}
+	while (*at && *at != '/')
+		at += 1 + (*at == '\\' && at[1]);
+	term->word = memory_string_of(span_make(from + 1, (size_t)(at - from - 1)));
 	at += *at == '/';
 	if (*at && *at != ' ')
 		return fail(reading->err, ERROR_USAGE, "bad_filter",
 		            "column %zu: a blank must follow the regex; a slash inside it is written \\/", column_of(reading, at));
 	reading->at = at;
-	term->word = memory_string(regex->at);
-	return filter_regex(reading->filter, term, column, reading->err);
+	return read_regex(reading, term, column_of(reading, from));
 }
 
 static bool take_comparison(struct reading *reading, struct term *term)

@@ -210,6 +210,8 @@ static void groups_make(struct asked *asked, const json_t *lines)
 	size_t i;
 
 	asked->total = asked->open = 0;
+	if (asked->filter)
+		filter_begin(asked->filter);
 	json_array_foreach(lines, i, group) {
 		if (!group_holds(asked, group)) {
 			is_all = false;
@@ -299,6 +301,8 @@ void asked_subjects(struct view *view, const struct asked *asked, struct subject
 
 	out->count = 0;
 	out->letters = asked->total;
+	if (asked->filter)
+		filter_begin(asked->filter);
 	out->subject = memory_zalloc((json_array_size(lines) + 1) * sizeof(*out->subject));
 	json_array_foreach(lines, i, group) {
 		if (group_holds(asked, group))

@@ -117,6 +117,8 @@ void list_status(const struct list *list, const struct list_source *source, stru
 	if (list->filter) {
 		text_add(out, ", filtered of ");
 		number_text((int64_t)list->filtered_from, out);
+		if (filter_is_too_slow(list->filter)) /* by rows that came later: a new filter is not taken */
+			text_add(out, ": regex_too_slow");
 	}
 }
 

@@ -122,6 +122,8 @@ void order_make(struct list *list, const struct list_source *source)
 	fields_of(source, fields, &look);
 	order_room(list, source->count);
 	list->shown = list->filtered_from = 0;
+	if (list->filter)
+		filter_begin(list->filter);
 	for (size_t row = 0; row < source->count; row++) {
 		struct filter_row filter_row = { fields, look_get, look_number, &look };
 
@@ -136,12 +138,19 @@ void order_make(struct list *list, const struct list_source *source)
 	order_sort(list, source);
 }
 
+static void filter_take(struct list *list, const struct list_source *source, struct filter *filter)
+{
+	list->filter = filter;
+	list->is_known = false;
+	list_update(list, source);
+}
+
 bool list_filter(struct list *list, const struct list_source *source, const char *filter, struct error *err)
 {
 	const char *fields[LIST_COLUMNS_MAX + 1];
 	struct row_look look;
 	struct error failure = { 0 };
-	struct filter *read;
+	struct filter *read, *before = list->filter;
 
 	fields_of(source, fields, &look);
 	read = filter_read(filter, fields, &failure);
@@ -149,10 +158,13 @@ bool list_filter(struct list *list, const struct list_source *source, const char
 		*err = failure;
 		return false;
 	}
-	filter_free(list->filter);
-	list->filter = read;
-	list->is_known = false;
-	list_update(list, source);
+	filter_take(list, source, read);
+	if (read && filter_is_too_slow(read)) {
+		filter_take(list, source, before);
+		filter_free(read);
+		return fail(err, ERROR_USAGE, "regex_too_slow", "the regex takes too long for these rows");
+	}
+	filter_free(before);
 	return true;
 }
 
