@@ -1,7 +1,9 @@
 /* A job begins: by a start, for a replay alone, or because it ran when the last engine ended; and all of them end. */
 #include "base/clock.h"
 #include "engine/job_private.h"
+#include "pipeline/pipeline.h"
 #include "pipeline/replay.h"
+#include "pipeline/witness.h"
 #include "runner/runner.h"
 
 #include <stdlib.h>
@@ -77,6 +79,19 @@ static struct job *begin_locked(struct engine *engine, struct job_options *optio
 	return job;
 }
 
+/* Writing down a start makes the store of a job that has never run, not of one whose store is away. */
+static bool may_make_store(struct engine *engine, const struct job_options *options, struct error *err)
+{
+	const struct sink_setup looking = { .options = options, .warehouse = engine->home->warehouse };
+	struct job_paths paths;
+	bool may;
+
+	job_paths_make(&paths, engine->home, options->name);
+	may = witness_may_make_store(paths.store, &looking, err);
+	job_paths_clear(&paths);
+	return may;
+}
+
 /* The name is ours. Its start is written down first: who was told that the job runs finds it running after a kill. */
 static struct job *begin_taken(struct engine *engine, struct job_options *options, const struct job_run *run,
                                const struct replay_wish *wish, struct error *err)
@@ -85,7 +100,7 @@ static struct job *begin_taken(struct engine *engine, struct job_options *option
 	struct error ignored = { 0 };
 	struct job *job;
 
-	if (!job_is_registered(engine->home, options->name, err))
+	if (!job_is_registered(engine->home, options->name, err) || (!run->from_start && !may_make_store(engine, options, err)))
 		return NULL;
 	if (run->is_kept) {
 		job_kept_standing(engine->home, options->name, &before);
@@ -286,6 +301,17 @@ static void tell_refused(struct engine *engine, const char *name, const struct e
 	job_hope(engine, name, why->code, false);
 }
 
+/* Nobody can tell whether it ran, until its store is back. */
+static bool store_is_away(struct engine *engine, const char *name)
+{
+	struct error why = { 0 }, ignored = { 0 };
+	struct job_options *options = job_load_named(engine->home, name, &ignored);
+	bool is_away = options && !may_make_store(engine, options, &why) && strcmp(why.code, "ledger_mismatch") == 0;
+
+	job_options_free(options);
+	return is_away;
+}
+
 /* What the last engine was running, by the word of each job's store. */
 static void *restore_main(void *context)
 {
@@ -302,6 +328,8 @@ static void *restore_main(void *context)
 
 		if (!job_kept_standing(engine->home, json_string_value(name), &standing))
 			job_hope(engine, json_string_value(name), standing.code, true);
+		else if (store_is_away(engine, json_string_value(name)))
+			job_hope(engine, json_string_value(name), "ledger_mismatch", true);
 		if (standing.is_hoped)
 			job_hope(engine, json_string_value(name), standing.code, false);
 		if (standing.state != STATE_OK || atomic_load(&engine->is_stopping))

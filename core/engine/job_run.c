@@ -21,11 +21,16 @@ static bool keep_word(const struct home *home, const char *name, const char *wor
 {
 	struct job_paths paths;
 	struct dlq *dlq;
-	bool is_fine;
+	bool is_kept, is_fine;
 
 	job_paths_make(&paths, home, name);
-	dlq = dlq_open(paths.store, DLQ_WRITE, err);
+	/* Only a start makes the store: of one that is away nothing is to be made in its place, and a job without any is
+	 * stopped. */
+	is_kept = strcmp(word, progress_state_name(STATE_OK)) == 0 || access(paths.store, F_OK) == 0;
+	dlq = is_kept ? dlq_open(paths.store, DLQ_WRITE, err) : NULL;
 	job_paths_clear(&paths);
+	if (!is_kept)
+		return true;
 	is_fine = dlq && dlq_set_job_state(dlq, word, code, sentence, err);
 	dlq_close(dlq);
 	return is_fine;

@@ -129,10 +129,7 @@ bool files_open(struct job_files *files, const struct home *home, const struct j
 	losing.lost = files->lost = json_object();
 	if (!files->dlq && !files->state.is_known)
 		return true;
-	if (!files->dlq)
-		fail(err, ERROR_BUG, "ledger_mismatch", "the store of dead letters of job '%s' is missing, though the job has run",
-		     options->name);
-	if (files->dlq && check_commits(files, &setup, err) && warehouse_lost(&setup, add_lost, &losing, err))
+	if ((files->dlq || witness_no_store(options, &files->state, err)) && check_commits(files, &setup, err) && warehouse_lost(&setup, add_lost, &losing, err))
 		return true;
 	files_close(files);
 	return false;

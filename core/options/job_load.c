@@ -108,11 +108,11 @@ static bool load_text(const char *path, char **out, size_t *out_len, struct opti
 	bool is_there = stat(path, &info) == 0;
 
 	if (!is_there && (errno == ENOENT || errno == ENOTDIR))
-		return load_refused("no_such_file", "there is no such file, the path of a job file is allowed", out_problems);
+		return load_refused("no_such_file", "there is no such file; give the path of a job file", out_problems);
 	if (access(path, R_OK) != 0 && (errno == EACCES || errno == EPERM))
 		return load_refused("no_permission", "the file may not be read by this user", out_problems);
 	if (is_there && S_ISDIR(info.st_mode))
-		return load_refused("not_a_file", "this is a folder, the path of a job file is allowed", out_problems);
+		return load_refused("not_a_file", "this is a folder; give the path of a job file", out_problems);
 	if (file_read(path, JOB_FILE_MAX, out, out_len, &err))
 		return true;
 	if (strcmp(err.code, "file_too_large") == 0)

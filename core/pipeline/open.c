@@ -132,12 +132,14 @@ static bool open_sink(struct pipeline *p, const struct pipeline_setup *setup, st
 		.cache_bytes = setup->options->local_cache_bytes / 2,
 		.google = setup->google,
 		.figures = progress_figures(p->progress),
+		.is_anew = setup->from_start,
 	};
 
 	if (is_fitted && !(p->fitter = mapped_fitter_open(setup->options, err)))
 		return false;
 	sink_setup.fitter = p->fitter;
-	if (!ops || !witnesses_read(p->dlq, p->arena, &sink_setup, err) || !(p->sink = ops->open(&sink_setup, err)))
+	if (!ops || !witnesses_read(p->dlq, p->arena, &sink_setup, err) ||
+	    (!setup->from_start && !setup->sink && !witness_files(&sink_setup, err)) || !(p->sink = ops->open(&sink_setup, err)))
 		return false;
 	ops->state(p->sink, state);
 	if (!dlq_notes_settle(p->dlq, pipeline_notes_place(&state->position), err))
@@ -249,6 +251,10 @@ static bool open_source(struct pipeline *p, const struct pipeline_setup *setup, 
 
 static bool open_store(struct pipeline *p, const struct pipeline_setup *setup, struct error *err)
 {
+	const struct sink_setup looking = { .options = setup->options, .warehouse = setup->home->warehouse };
+
+	if (!setup->from_start && !setup->sink && !witness_may_make_store(p->paths.store, &looking, err))
+		return false;
 	if (!(p->dlq = dlq_open(p->paths.store, DLQ_WRITE, err)))
 		return false;
 	if (setup->on_event)

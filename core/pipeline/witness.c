@@ -4,6 +4,7 @@
 #include "base/crash.h"
 
 #include <inttypes.h>
+#include <unistd.h>
 
 static const char *main_dataset(const struct job_options *options)
 {
@@ -71,6 +72,40 @@ bool witness_commits(const struct sink_setup *setup, const struct sink_state *st
 	            "--from-start' accepts the loss and reads again what the source still has)",
 	            main_dataset(setup->options), name, state->is_known ? "is an older copy" : "is missing or another file",
 	            state->commits, setup->witnesses[0].level, name);
+}
+
+bool witness_no_store(const struct job_options *options, const struct sink_state *state, struct error *err)
+{
+	if (!state->is_known)
+		return true;
+	return fail(err, ERROR_BUG, "ledger_mismatch", "the store of dead letters of job '%s' is missing, though the job has run",
+	            options->name);
+}
+
+static bool look(const struct sink_setup *setup, bool (*judge)(const struct sink_setup *, const struct sink_state *, struct error *),
+                 struct error *err)
+{
+	struct arena *arena = arena_new(16u << 10);
+	struct sink_state state = { 0 };
+	bool is_fine = warehouse_look(setup, arena, &state, err) && judge(setup, &state, err);
+
+	arena_free(arena);
+	return is_fine;
+}
+
+static bool is_unknown(const struct sink_setup *setup, const struct sink_state *state, struct error *err)
+{
+	return witness_no_store(setup->options, state, err);
+}
+
+bool witness_may_make_store(const char *store, const struct sink_setup *setup, struct error *err)
+{
+	return access(store, F_OK) == 0 || !warehouse_is_there(setup) || look(setup, is_unknown, err);
+}
+
+bool witness_files(const struct sink_setup *setup, struct error *err)
+{
+	return !setup->witness_count || warehouse_is_there(setup) || look(setup, witness_commits, err);
 }
 
 bool witness_keep_commits(struct dlq *dlq, const struct job_options *options, int64_t commits, struct error *err)

@@ -159,7 +159,7 @@ static enum time_fault parse_stamp(enum bq_kind kind, struct scan s, const struc
 
 static enum time_fault parse_date(struct scan s, const struct civil *date, int64_t *out)
 {
-	scan_char(&s, "Zz");
+	scan_char(&s, "Zz"); /* io.debezium.time.IsoDate writes one (spec/types.md 4.2) */
 	if (s.at != s.end)
 		return TIME_SYNTAX;
 	*out = date->year < 1 ? DAYS_LEAST : DAYS_MOST;

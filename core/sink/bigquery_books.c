@@ -40,14 +40,19 @@ static const struct store_kind books_kind = {
 	.migrations = books_migrations,
 };
 
-struct store *bigquery_books_open(const char *warehouse, const char *job, enum store_mode mode, struct error *err)
+char *bigquery_books_path(const char *warehouse, const char *job)
 {
 	OWNED(text) name = text_new(256);
-	char *folder = path_join(warehouse, "bigquery"), *path;
+
+	text_add_format(name, "bigquery/%s.db", job);
+	return path_join(warehouse, name->at);
+}
+
+struct store *bigquery_books_open(const char *warehouse, const char *job, enum store_mode mode, struct error *err)
+{
+	char *path = bigquery_books_path(warehouse, job), *folder = path_folder(path);
 	struct store *store = NULL;
 
-	text_add_format(name, "%s.db", job);
-	path = path_join(folder, name->at);
 	if (mode == STORE_READ || (folder_make_last(warehouse, err) && folder_make_last(folder, err)))
 		store = store_open(path, mode, &books_kind, 0, 0, err);
 	free(path);

@@ -223,14 +223,60 @@ static bool width_check(const struct replica *replica, const struct table_schema
 	            SPAN_ARG(replica->name), schema->count, SCHEMA_COLUMNS_MAX);
 }
 
-/* Where the target has the old key column as a plain one, and its new one is not here yet: the source has renamed it. */
+/* Where the target has the old key column as a plain one, and its new one is no key here yet: the source has renamed it. */
 static bool is_key_renamed(const struct table_schema *old, const struct table_schema *target, size_t key)
 {
 	const struct column *was = &old->columns[old->keys[key]], *is = &target->columns[target->keys[key]];
-	int at = schema_find(target, was->name);
+	int at = schema_find(target, was->name), here = schema_find(old, is->name);
 
 	return !span_equal(was->name, is->name) && at >= 0 && !target->columns[at].key_ordinal &&
-	       schema_find(old, is->name) < 0 && bq_type_equal(&was->type, &is->type);
+	       (here < 0 || !old->columns[here].key_ordinal) && bq_type_equal(&was->type, &is->type);
+}
+
+static bool has_values(struct replica *replica, struct span column, bool *out_has, struct error *err)
+{
+	struct text *sql = sql_new("SELECT 1 FROM ");
+	sqlite3_stmt *stmt;
+	bool is_fine;
+
+	sql_name(sql, replica->name);
+	text_add(sql, " WHERE ");
+	sql_name(sql, column);
+	text_add(sql, " IS NOT NULL LIMIT 1");
+	stmt = sql_prepare(sql, replica->store, err);
+	is_fine = stmt && store_step(replica->store, stmt, out_has, err);
+	sqlite3_finalize(stmt);
+	return is_fine;
+}
+
+static bool column_drop(struct replica *replica, size_t at, struct error *err)
+{
+	struct table_schema *schema = (struct table_schema *)schema_copy(replica->arena, &replica->schema);
+	struct column *columns = (struct column *)schema->columns;
+	uint16_t *keys = (uint16_t *)schema->keys;
+	struct text *sql = sql_new("ALTER TABLE ");
+
+	sql_name(sql, replica->name);
+	text_add(sql, " DROP COLUMN ");
+	sql_name(sql, columns[at].name);
+	memmove(&columns[at], &columns[at + 1], (--schema->count - at) * sizeof(*columns));
+	for (size_t i = 0; i < schema->key_count; i++)
+		keys[i] = (uint16_t)(keys[i] - (keys[i] > at));
+	replica->schema = *schema;
+	return sql_run(sql, replica->store, err);
+}
+
+/* A key that takes its former name back finds the empty column that was left there. One with values may be the source's
+ * still, and the key then another one: it stays, and so does the key. */
+static bool name_is_free(struct replica *replica, struct span name, bool *out_is_free, struct error *err)
+{
+	int here = schema_find(&replica->schema, name);
+	bool has = false;
+
+	if (here >= 0 && !has_values(replica, replica->schema.columns[here].name, &has, err))
+		return false;
+	*out_is_free = !has;
+	return here < 0 || has || column_drop(replica, (size_t)here, err);
 }
 
 static bool key_rename(struct replica *replica, size_t key, struct span name, struct error *err)
@@ -252,13 +298,16 @@ static bool key_rename(struct replica *replica, size_t key, struct span name, st
 /* Rows keep their keys, which are values; only the column has another name. */
 static bool keys_rename(struct replica *replica, const struct table_schema *target, struct error *err)
 {
+	bool is_free = false;
+
 	if (!replica->schema.count || replica->schema.key_count != target->key_count)
 		return true;
 	for (size_t i = 0; i < target->key_count; i++) {
 		if (!is_key_renamed(&replica->schema, target, i))
 			continue;
 		replica_forget_statements(replica);
-		if (!key_rename(replica, i, target->columns[target->keys[i]].name, err))
+		if (!name_is_free(replica, target->columns[target->keys[i]].name, &is_free, err) ||
+		    (is_free && !key_rename(replica, i, target->columns[target->keys[i]].name, err)))
 			return false;
 	}
 	return true;

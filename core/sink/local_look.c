@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void copy_state(const struct local_sink *sink, struct arena *arena, struct sink_state *out)
 {
@@ -34,23 +35,44 @@ static bool read_books(struct local_sink *sink, struct error *err)
 	return is_fine;
 }
 
+static const char *dataset_of(const struct sink_setup *setup)
+{
+	if (setup->dataset)
+		return setup->dataset;
+	return setup->options->replication_mode == REPLICATION_UPSERT ? setup->options->replica_dataset
+	                                                              : setup->options->change_log_dataset;
+}
+
+bool warehouse_is_there(const struct sink_setup *setup)
+{
+	struct error ignored = { 0 };
+	char *path = NULL;
+	bool is_there;
+
+	if (setup->options->warehouse == WAREHOUSE_BIGQUERY)
+		path = bigquery_books_path(setup->warehouse, setup->options->name);
+	else if (!dataset_path(setup->warehouse, dataset_of(setup), &path, &ignored))
+		return false;
+	is_there = access(path, F_OK) == 0;
+	free(path);
+	return is_there;
+}
+
 static bool look_at_one(const struct sink_setup *setup, struct arena *arena, struct sink_state *out, struct error *err)
 {
 	struct arena *scratch = arena_new(16u << 10);
 	bool is_upsert = setup->options->replication_mode == REPLICATION_UPSERT;
 	struct local_sink sink = { .arena = scratch, .job = setup->options->name, .is_upsert = is_upsert,
 	                           .is_append = setup->options->replication_mode == REPLICATION_APPEND };
-	const char *dataset = setup->dataset ? setup->dataset
-	                      : is_upsert    ? setup->options->replica_dataset : setup->options->change_log_dataset;
 	struct error failure = { 0 };
 	bool is_fine;
 
-	sink.dataset = (char *)dataset;
+	sink.dataset = (char *)dataset_of(setup);
 	sink.has_own_dataset = setup->options->template == TEMPLATE_PUBSUB_CDC;
 	sink.are_columns_by_source = sink.is_append && setup->options->warehouse == WAREHOUSE_BIGQUERY;
 	sink.store = setup->options->warehouse == WAREHOUSE_BIGQUERY
 	                     ? bigquery_books_open(setup->warehouse, sink.job, STORE_READ, &failure)
-	                     : local_open(setup->warehouse, dataset, STORE_READ, 0, 0, &failure);
+	                     : local_open(setup->warehouse, sink.dataset, STORE_READ, 0, 0, &failure);
 	is_fine = sink.store && read_books(&sink, &failure);
 	if (is_fine)
 		copy_state(&sink, arena, out);

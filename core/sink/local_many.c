@@ -6,6 +6,7 @@
  */
 #include "sink/many_private.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define FILES_A_CACHE 8 /* share the memory of one: few are busy at a time */
@@ -43,6 +44,14 @@ static uint64_t offset_of(const struct sink_state *file, const struct source_pos
  * Opening
  */
 
+static const char *lacks(struct many *m, const char *dataset, int64_t commits, int64_t level)
+{
+	return arena_printf(m->arena, "dataset '%s' of job '%s' is missing or an older copy: it has %" PRId64 " of %" PRId64
+	                    " commits; nothing was changed ('weir run %s --from-start' accepts the loss and reads again what the "
+	                    "source still has)", dataset, m->setup.options->name, commits, level, m->setup.options->name);
+}
+
+/* One that is missing is not made anew, but where its loss is accepted. */
 bool many_file_open(struct many *m, const char *dataset, int64_t level, struct error *err)
 {
 	struct sink_setup setup = m->setup;
@@ -50,6 +59,8 @@ bool many_file_open(struct many *m, const char *dataset, int64_t level, struct e
 	struct sink_state state;
 
 	setup.dataset = dataset;
+	if (level && !setup.is_anew && !warehouse_is_there(&setup))
+		return fail(err, ERROR_BUG, "state_damaged", "%s", lacks(m, dataset, 0, level));
 	sink = sink_local.open(&setup, err);
 	if (!sink)
 		return because(err, "dataset '%s'", dataset);
@@ -60,10 +71,7 @@ bool many_file_open(struct many *m, const char *dataset, int64_t level, struct e
 	if (state.damage && !m->damage)
 		m->damage = state.damage;
 	if (state.commits < level && !m->damage)
-		m->damage = arena_printf(m->arena, "dataset '%s' of job '%s' is missing or an older copy: it has %lld of %lld commits; "
-		                         "nothing was changed ('weir run %s --from-start' accepts the loss and reads again what the "
-		                         "source still has)", dataset, m->setup.options->name, (long long)state.commits,
-		                         (long long)level, m->setup.options->name);
+		m->damage = lacks(m, dataset, state.commits, level);
 	return true;
 }
 
@@ -76,6 +84,11 @@ void many_tables_room(struct many *m, size_t count)
 	m->schemas = memory_grow(m->schemas, m->room * sizeof(*m->schemas));
 	m->ledgers = memory_grow(m->ledgers, (m->room + 1) * sizeof(*m->ledgers));
 	m->offsets = memory_grow(m->offsets, m->room * sizeof(*m->offsets));
+}
+
+static struct span source_of(const struct sink_state *states, const struct many_table *table)
+{
+	return states[table->file].tables[table->local]->source;
 }
 
 static bool arrange(struct many *m, struct error *err)
@@ -92,7 +105,12 @@ static bool arrange(struct many *m, struct error *err)
 	}
 	many_tables_room(m, all + 1);
 	m->count = many_arrange(states, m->file_count, order, order_count, m->tables);
-	m->kept_count = order_count < m->count ? order_count : m->count;
+	m->kept_count = m->count;
+	m->listed_count = 0;
+	/* Behind a table that is gone, with a file whose loss was accepted, the others have other numbers. */
+	while (m->listed_count < m->count && m->listed_count < order_count &&
+	       span_is(source_of(states, &m->tables[m->listed_count]), order[m->listed_count].name))
+		m->listed_count++;
 	return true;
 }
 

@@ -20,6 +20,7 @@ struct store *local_open(const char *warehouse, const char *dataset, enum store_
                          int checkpoint_pages, struct error *err);
 /* The books of one job at BigQuery, in a folder of the warehouse's (bigquery_books.c). */
 struct store *bigquery_books_open(const char *warehouse, const char *job, enum store_mode mode, struct error *err);
+char *bigquery_books_path(const char *warehouse, const char *job);
 bool dataset_path(const char *warehouse, const char *dataset, char **out_path, struct error *err);
 
 /*

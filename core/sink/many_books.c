@@ -107,8 +107,10 @@ size_t many_arrange(const struct sink_state *states, size_t state_count, const s
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < order_count; i++)
-		count += find(states, state_count, span_of(order[i].name), &out[count]);
+	for (size_t i = 0; i < order_count; i++) {
+		if (find(states, state_count, span_of(order[i].name), &out[count]) && !is_listed(out, count, out[count].file, out[count].local))
+			count++;
+	}
 	/* A kill between the commit of a dataset and that of the books leaves tables that these do not know yet. */
 	for (size_t f = 0; f < state_count; f++) {
 		for (size_t i = 0; i < states[f].table_count; i++) {

@@ -82,7 +82,7 @@ static bool books_note(struct many *m, struct error *err)
 		if (level != m->files[f].level && !many_level_write(books->store, books->job, f, level, err))
 			return false;
 	}
-	for (size_t i = m->kept_count; i < m->count; i++) {
+	for (size_t i = m->listed_count; i < m->count; i++) {
 		struct sink_state state = many_state_of(m->files[m->tables[i].file].sink);
 
 		if (!many_order_write(books->store, books->job, i, state.tables[m->tables[i].local]->source, err))
@@ -106,7 +106,7 @@ bool many_commit(struct sink *self, const struct source_position *position, cons
 		return false;
 	for (size_t f = 0; f < m->file_count; f++)
 		m->files[f].level = many_state_of(m->files[f].sink).commits;
-	m->kept_count = m->count;
+	m->kept_count = m->listed_count = m->count;
 	m->kept_files = m->file_count;
 	m->unparked = (struct span){ 0 };
 	return true;

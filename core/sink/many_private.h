@@ -28,6 +28,7 @@ struct many {
 	size_t file_count, kept_files;
 	struct many_table *tables; /* by the job's number */
 	size_t count, kept_count, room;
+	size_t listed_count;       /* the first of them that stand in the books in this order */
 	const struct table_schema **schemas;
 	struct ledger *ledgers;    /* count + 1 */
 	const char *damage;

@@ -58,6 +58,7 @@ struct sink_setup {
 	const char *dataset;        /* of this sink alone, where a job has several (local_many.c); NULL: the job's */
 	struct sink_figures *figures; /* lent until close; NULL: nobody looks */
 	struct row_fitter *fitter;  /* of append tables at BigQuery, lent until close; NULL: rows are written as they are */
+	bool is_anew;               /* position and ledger are forgotten next: what is missing may be made again */
 };
 
 /* What the destination knows of the job. Lent until close. */
@@ -128,6 +129,9 @@ extern const struct sink_ops sink_bigquery;
 /* What the local warehouse knows of the job, read only and without making anything; texts live in the arena.
  * is_known false: nothing there yet. May be called while the job runs. */
 bool warehouse_look(const struct sink_setup *, struct arena *arena, struct sink_state *out, struct error *);
+
+/* Is the file there in which the job's position stands? False where it cannot be said. */
+bool warehouse_is_there(const struct sink_setup *);
 
 /* A dead letter for the job's dead-letter table; `id` is its number in the store `incarnation`, and stands there once. */
 struct letter_row {

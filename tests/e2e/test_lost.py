@@ -1,4 +1,5 @@
 """Files of the warehouse that vanish, or are older than what was confirmed: said, found, and made again only when asked."""
+import json
 import os
 import re
 import shutil
@@ -61,7 +62,7 @@ def test_a_lost_file_that_holds_the_position_is_a_mismatch_until_the_loss_is_acc
             home.replicate(home.write("feed", rows(0, 20)), **mode)
             kept = take(home, dataset)
             mismatch_everywhere(home)
-            assert not os.path.exists(home.warehouse(dataset)) or home.sql("select count(*) from _weir_position", dataset) == [(0,)]
+            assert not os.path.exists(home.warehouse(dataset)), dataset
             put(home, dataset, kept)
             assert home.run("run", "shop.json", "--until-idle").code == 0, mode
             take(home, dataset)
@@ -72,6 +73,51 @@ def test_a_lost_file_that_holds_the_position_is_a_mismatch_until_the_loss_is_acc
                 rebuild(home)
             assert home.run("run", "shop.json", "--until-idle").code == 0, mode
             assert home.run("tables").code == 0
+
+
+def test_a_store_that_is_away_is_not_made_anew():
+    """Neither by a start nor by a run nor by the end of one that it was taken from; the next engine waits for it too."""
+    with weir.Home() as home:
+        feed = home.write("feed", rows(0, 20))
+        home.run("job", "create", home.job(feed, updateFrequencySecs=1))
+        store = os.path.join(home.state, "jobs", "shop.db")
+        assert home.run("start", "shop").code == 0
+        until(home, lambda: home.run("job", "show", "shop", "--json").last.get("written") == 20)
+        home.end_engine()
+        with sqlite3.connect(store) as db:
+            db.execute("pragma wal_checkpoint(truncate)")
+        db.close()
+        os.rename(store, home.file("kept.db"))
+        for words in (("run", "shop.json", "--until-idle"), ("start", "shop"), ("stop", "shop")):
+            r = home.run(*words, "--json")
+            assert not os.path.exists(store), (words, r)
+            assert words[0] == "stop" or (r.code == 70 and r.error["code"] == "ledger_mismatch" and "store of dead letters" in r.error["message"]), r
+        home.end_engine()
+        home.run("engine", "start")
+        with open(feed, "a") as f:
+            f.write(rows(20, 30))
+        os.rename(home.file("kept.db"), store)
+        until(home, lambda: home.run("job", "show", "shop", "--json").last.get("written") == 30)
+        assert home.run("drain", "shop").code == 0
+        home.verify()
+
+
+def test_a_dataset_of_many_that_is_away_is_not_made_anew():
+    with weir.Home() as home:
+        home.write("feed", "".join('{"ds":"d%d","n":%d}\n' % (i % 3, i) for i in range(30)))
+        home.write("rows.json", json.dumps({"name": "rows", "template": "PubSub_CDC_to_BigQuery", "parameters": {
+            "warehouse": "local", "inputFile": "feed", "outputDatasetTemplate": "{ds}", "outputTableNameTemplate": "t"}}))
+        assert home.run("run", "rows.json", "--until-idle").code == 0
+        kept = take(home, "d1")
+        for _ in range(2):
+            r = home.run("run", "rows.json", "--until-idle", "--json")
+            assert r.code == 70 and r.error["code"] == "state_damaged" and "dataset 'd1'" in r.error["message"], r
+            assert not os.path.exists(home.warehouse("d1"))
+        put(home, "d1", kept)
+        assert home.run("run", "rows.json", "--until-idle", "--json").last["written"] == 30
+        take(home, "d1")
+        assert home.run("run", "rows.json", "--until-idle", "--from-start", "--json").last["received"] == 30
+        assert home.sql("select count(*) from t", "d1") == [(10,)]
 
 
 def test_an_older_copy_is_a_mismatch():

@@ -129,6 +129,21 @@ def test_a_renamed_key_column_keeps_its_rows():
     both(log.text(), lambda home: rows_are(home, "number, v", [(1, 1), (2, 22), (3, 3)]))
 
 
+def test_a_key_column_that_takes_its_former_name_back_keeps_its_rows():
+    log = mysql.Log()
+    log.tables["t"] = [("a", "int", False), ("v", "int", True)]
+    log.insert("t", key=("a",), a=1, v=1)
+    log.insert("t", key=("a",), a=2, v=2)
+    for round in range(2):
+        log.ddl("alter table t change column a b int not null", "t", [("b", "int", False), ("v", "int", True)])
+        log.update("t", {"b": 2, "v": 2}, key=("b",), b=2, v=22)
+        log.insert("t", key=("b",), b=3 + 10 * round, v=3)
+        log.ddl("alter table t change column b a int not null", "t", [("a", "int", False), ("v", "int", True)])
+        log.update("t", {"a": 1, "v": 1}, key=("a",), a=1, v=11)
+        log.insert("t", key=("a",), a=4 + 10 * round, v=4)
+    both(log.text(), lambda home: rows_are(home, "a, v", [(1, 11), (2, 22), (3, 3), (4, 4), (13, 3), (14, 4)]))
+
+
 def test_a_dropped_column_that_comes_back_has_nothing_of_before():
     log = mysql.Log()
     log.tables["t"] = [ID, ("x", "int", True)]
