@@ -123,6 +123,7 @@ static void table_free(struct bigquery_table *table)
 	free(table->landed);
 	fitting_free(table->fitting);
 	free(table->path);
+	free(table->name);
 	free(table);
 }
 
@@ -168,7 +169,9 @@ static void table_place(struct bigquery *sink, struct bigquery_table *table, uin
 
 	if (!table->path || strcmp(table->path, path) != 0) {
 		free(table->path);
+		free(table->name);
 		table->path = memory_string(path);
+		table->name = memory_string(arena_printf(scratch, "%.*s.%.*s", SPAN_ARG(dataset), SPAN_ARG(id)));
 		table->desk_number = table_desk_find(sink->desk, dataset, id);
 		if (is_first && has_rows(sink, number))
 			table_desk_expect(sink->desk, table->desk_number);

@@ -12,36 +12,21 @@
 
 #define RETRY_FIRST_MS 50
 #define RETRY_MOST_MS 500
-#define REFUSED_FIELDS 1                /* RowError.code FIELDS_ERROR */
-#define STORAGE_EXTRA_FIELDS 7          /* StorageErrorCode SCHEMA_MISMATCH_EXTRA_FIELDS */
-#define COLUMN_WORDS_MAX 8
+#define STORAGE_EXTRA_FIELDS 7 /* StorageErrorCode SCHEMA_MISMATCH_EXTRA_FIELDS */
 
 /* Fields of AppendRowsResponse and RowError. */
 enum { RESPONSE_RESULT = 1, RESPONSE_ERROR = 2, RESPONSE_SCHEMA = 3, RESPONSE_ROW_ERRORS = 4, RESPONSE_STREAM = 5 };
 enum { ROW_INDEX = 1, ROW_MESSAGE = 3 };
 
-/* "projects/p/datasets/d/tables/t" as people name it: "d.t". */
-static void table_words(struct text *out, const struct bigquery_table *table)
-{
-	const char *dataset = strstr(table->path, "/datasets/"), *name = strstr(table->path, "/tables/");
-
-	if (dataset && name && name > dataset)
-		text_add_format(out, "%.*s.%s", (int)(name - dataset - 10), dataset + 10, name + 8);
-	else
-		text_add(out, table->path);
-}
-
 static void fail_by(struct error *out, const struct request *request, const struct fate *fate, const struct google_status *status)
 {
-	OWNED(text) table = text_new(4096);
 	OWNED(text) words = text_new(1024);
 	const char *message = *status->storage_message ? status->storage_message : status->message;
 
-	table_words(table, request->part->table);
 	clean_text(words, span_of(message));
 	*out = (struct error){ 0 };
-	fail(out, fate->kind, fate->error_code, "rows into '%s': %s%s%s", table->at, fate->sentence, *message ? ": " : "",
-	     words->at);
+	fail(out, fate->kind, fate->error_code, "rows into '%s': %s%s%s", request->part->table->name, fate->sentence,
+	     *message ? ": " : "", words->at);
 	out->retry_after_ms = status->retry_delay_ms > 0 ? status->retry_delay_ms : 0;
 }
 
@@ -56,6 +41,24 @@ static bool is_over_time(const struct request *request)
 	return clock_mono_ms() - request->failed_ms >= limit_ms;
 }
 
+/* With what else waits of its table: that would wait for ever for a committed stream that this one keeps. */
+static void request_give_up(struct append *append, struct request *request)
+{
+	struct request **at = &append->waiting.first;
+
+	list_put(&append->given_up, request);
+	while (*at) {
+		struct request *other = *at;
+
+		if (other->part->table != request->part->table) {
+			at = &other->next;
+			continue;
+		}
+		other->why = request->why;
+		list_put(&append->given_up, list_take(&append->waiting, at));
+	}
+}
+
 void request_retry(struct append *append, struct request *request, const struct error *why, int64_t asked_ms)
 {
 	int64_t wait_ms = RETRY_FIRST_MS << (request->tries < 4 ? request->tries : 4);
@@ -67,7 +70,7 @@ void request_retry(struct append *append, struct request *request, const struct 
 	wait_ms = wait_ms < RETRY_MOST_MS ? wait_ms : RETRY_MOST_MS;
 	wait_ms = asked_ms > wait_ms ? asked_ms : wait_ms;
 	if (is_over_time(request) || clock_mono_ms() + wait_ms > request->failed_ms + 2 * SHORT_TROUBLE_MS) {
-		list_put(&append->given_up, request);
+		request_give_up(append, request);
 		return;
 	}
 	request->not_before_ms = clock_mono_ms() + wait_ms;
@@ -89,8 +92,11 @@ static void request_halve(struct append *append, struct request *request, const 
 	struct record *record = &append->batch->records[request->records[0]];
 	bool is_large = strcmp(fate->error_code, "row_too_large") == 0;
 
+	exactly_done(request, 0);
 	if (!is_large && table->fine_version != request->part->shape_version) {
-		bigquery_trouble(table, false, false, why);
+		bigquery_trouble(table, table->trouble.was_tried, false, why);
+	} else if (!is_large && !bigquery_doubt(table)) {
+		bigquery_trouble(table, true, false, why);
 	} else if (request->count > 1) {
 		request->is_doubtful = true;
 		list_put(&append->waiting, request_split(append, request));
@@ -137,6 +143,12 @@ void request_failed(struct append *append, struct request *request, const struct
 	/* The request that told the schema may have been refused, and this one with it. */
 	if (status->code == GRPC_INVALID_ARGUMENT && !request->had_schema) {
 		request->wants_schema = true;
+		list_put(&append->waiting, request);
+		return;
+	}
+	/* Its token was over, or taken back: the next call has a new one. */
+	if (status->code == GRPC_UNAUTHENTICATED && !request->was_renewed) {
+		request->was_renewed = true;
 		list_put(&append->waiting, request);
 		return;
 	}
@@ -232,8 +244,7 @@ static void request_taken(struct append *append, struct request *request)
 	append->is_fine = true;
 	if (!request->part->table->fine_ms)
 		table_desk_expect(append->sink->desk, request->part->table->desk_number);
-	request->part->table->fine_version = request->part->shape_version;
-	bigquery_table_fine(request->part->table);
+	bigquery_table_fine(request->part->table, request->number, request->part->shape_version);
 }
 
 /* None of the request's rows was written; those without an error are sent again at once. */

@@ -59,6 +59,7 @@ static void part_begin(struct append *append, struct bigquery_part *part)
 	struct google_status status = { .code = GRPC_ANY, .retry_delay_ms = -1 };
 	struct error why = { 0 };
 
+	part->table->doubt.is_there = false;
 	if (part->table->trouble.is_there || append->whole.kind)
 		return;
 	if (append->is_exactly_once && !exactly_begin(append, part, &status, &why))
@@ -205,13 +206,14 @@ static bool is_busy(const struct append *append)
 	return false;
 }
 
-/* A row that BigQuery refuses as a whole request is a letter if the table takes others; else it is the table. */
+/* A row that BigQuery refuses as a whole request is a letter if the table took others meanwhile; else it is the table, which may
+ * take this one too when it is mended. */
 static void doubtful_end(struct append *append, struct request *request)
 {
 	struct bigquery_table *table = request->part->table;
 	struct record *record = &append->batch->records[request->records[0]];
 
-	if (table->fine_ms && clock_mono_ms() - table->fine_ms < SILENCE_MOST_MS)
+	if (table->doubt.was_taken)
 		bigquery_refuse(append->batch, record, "row_refused", (struct span){ 0 }, "%s", request->why.message);
 	else
 		bigquery_trouble(table, true, false, &request->why);

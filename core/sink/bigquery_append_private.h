@@ -30,6 +30,8 @@ struct request {
 	bool wants_schema;            /* it must, whatever the connection knows */
 	bool goes_alone;              /* over a connection of its own: it may be the one that ended the shared one */
 	bool is_doubtful;             /* refused as a whole: is it the row, or the table? */
+	bool was_renewed;             /* it was sent again because its token was not taken */
+	uint64_t number;              /* of table_doubt.sends */
 	unsigned tries;
 	int64_t failed_ms;            /* the first time; 0: not yet */
 	int64_t not_before_ms;

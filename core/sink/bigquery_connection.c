@@ -81,9 +81,10 @@ static struct connection *connection_find(struct append *append, const struct re
 	return connection_open(append, key->at);
 }
 
+/* Once that it works, and once that it is over. */
 static void tell_token(struct append *append, struct connection *connection, enum grpc_code code)
 {
-	if (!connection->is_told)
+	if (!connection->is_told || code == GRPC_UNAUTHENTICATED)
 		google_ended(append->sink->google, connection->token, code);
 	connection->is_told = true;
 }
@@ -144,6 +145,7 @@ bool connection_send(struct append *append, struct request *request)
 	request->on = connection;
 	request->had_schema = has_schema;
 	request->sent_ms = clock_mono_ms();
+	request->number = request->part->table->doubt.sends++;
 	connection->shape_version = request->part->shape_version;
 	list_put(&connection->sent, request);
 	append->requests++;

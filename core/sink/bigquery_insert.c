@@ -63,7 +63,7 @@ static bool is_ready(struct insert *insert, struct insert_request *request, int6
 	} else if (view.state == TABLE_WAITING || view.state == TABLE_NEEDS_YOU) {
 		insert_trouble(insert, request, view.state == TABLE_NEEDS_YOU, true, &view.error);
 	} else if (view.state == TABLE_ASKING && now_ms - insert->begun_ms > SHORT_TROUBLE_MS) {
-		fail(&late, ERROR_TRANSIENT, "table_waits", "table '%s': %s takes its time", request->part->table->path, view.what);
+		fail(&late, ERROR_TRANSIENT, "table_waits", "rows into '%s': %s takes its time", request->part->table->name, view.what);
 		insert_trouble(insert, request, false, true, view.error.kind == ERROR_NONE ? &late : &view.error);
 	}
 	if (request->not_before_ms > next_ms)
@@ -89,6 +89,7 @@ static void start(struct insert *insert, struct insert_request *request, struct 
 	request->call = google_rest_start(insert->sink->google, insert->client, SERVICE_BIGQUERY, &rest, &request->token,
 	                                  &insert->whole);
 	request->sent_ms = clock_mono_ms();
+	request->number = request->part->table->doubt.sends++;
 	if (!request->call)
 		return;
 	insert->calls++;
@@ -191,7 +192,7 @@ static void give_up_silent(struct insert *insert)
 		take_request(insert, request->call);
 		rest_call_free(request->call);
 		insert->calls--;
-		fail(&error, ERROR_TRANSIENT, "google_timeout", "table '%s': no answer for %lld seconds", table->path,
+		fail(&error, ERROR_TRANSIENT, "google_timeout", "rows into '%s': no answer for %lld seconds", table->name,
 		     (long long)(patience_ms / 1000));
 		table->patience_ms = patience_ms * 2 < PATIENCE_MOST_MS ? patience_ms * 2 : PATIENCE_MOST_MS;
 		insert_trouble(insert, request, false, false, &error);
@@ -211,8 +212,11 @@ bool insert_write(struct insert *insert, struct batch *batch, struct bigquery_pa
 	insert->batch = batch;
 	insert->begun_ms = clock_mono_ms();
 	insert->whole.kind = ERROR_NONE;
-	for (size_t i = 0; i < count; i++)
+	insert->doubtful = NULL;
+	for (size_t i = 0; i < count; i++) {
+		parts[i].table->doubt.is_there = false;
 		insert_add(insert, insert_request_new(insert, &parts[i], parts[i].records, parts[i].count));
+	}
 	while (insert->requests && insert->whole.kind == ERROR_NONE) {
 		int64_t next_ms = send_ready(insert), now_ms = clock_mono_ms();
 		struct rest_call *call;
@@ -227,6 +231,7 @@ bool insert_write(struct insert *insert, struct batch *batch, struct bigquery_pa
 		give_up_silent(insert);
 	}
 	drop_all(insert);
+	insert_judge_doubtful(insert);
 	if (insert->whole.kind == ERROR_NONE)
 		return true;
 	*err = insert->whole;

@@ -66,6 +66,7 @@ struct errors_of {
 	size_t again_count;
 	bool has_lacking;      /* one of them lacks a column */
 	struct error lacking;
+	struct error passing;  /* of the last one that may pass */
 };
 
 static void row_failed(struct insert *insert, struct insert_request *request, uint32_t record, const json_t *entry,
@@ -77,10 +78,12 @@ static void row_failed(struct insert *insert, struct insert_request *request, ui
 
 	if (fate.fate == FATE_AGAIN || fate.fate == FATE_LOOK) {
 		out->again[out->again_count++] = record;
+		fail(&out->passing, ERROR_TRANSIENT, fate.error_code, "rows into '%s': %s%s%s", request->part->table->name, fate.sentence,
+		     *message ? ": " : "", message);
 		if (fate.fate == FATE_LOOK) {
 			out->has_lacking = true;
-			fail(&out->lacking, ERROR_TRANSIENT, "column_not_yet", "table '%s': BigQuery does not know a new column yet: %s",
-			     request->part->table->path, message);
+			fail(&out->lacking, ERROR_TRANSIENT, "column_not_yet", "rows into '%s': BigQuery does not know a new column yet: %s",
+			     request->part->table->name, message);
 		}
 		return;
 	}
@@ -88,17 +91,22 @@ static void row_failed(struct insert *insert, struct insert_request *request, ui
 	                message);
 }
 
+/* At once where others of the request came to their end; a request of which no row did is the table's trouble, in time. */
 static void again(struct insert *insert, struct insert_request *request, const struct errors_of *errors)
 {
 	struct insert_request *next;
+	bool is_stuck;
 
 	if (!errors->again_count)
 		return;
+	is_stuck = errors->again_count == request->count;
 	next = insert_request_new(insert, request->part, errors->again, errors->again_count);
-	next->failed_ms = errors->has_lacking ? request->failed_ms : 0;
+	next->failed_ms = errors->has_lacking || is_stuck ? request->failed_ms : 0;
 	next->backoff = request->backoff;
 	if (errors->has_lacking)
 		field_lacks(insert, next, &errors->lacking);
+	else if (is_stuck)
+		insert_retry(insert, next, &errors->passing);
 	else
 		insert_add(insert, next);
 }
@@ -123,6 +131,8 @@ static void rows_failed(struct insert *insert, struct insert_request *request, c
 		if (!is_named[i])
 			insert->batch->records[request->records[i]].verdict = VERDICT_WRITTEN;
 	}
+	if (errors.again_count < request->count)
+		bigquery_table_fine(request->part->table, request->number, request->part->shape_version);
 	again(insert, request, &errors);
 }
 
@@ -133,28 +143,52 @@ void insert_answered(struct insert *insert, struct insert_request *request, cons
 	struct error error;
 
 	if (!json_is_object(json)) {
-		fail(&error, ERROR_TRANSIENT, "google_bad_answer", "table '%s': the answer cannot be read", request->part->table->path);
+		fail(&error, ERROR_TRANSIENT, "google_bad_answer", "rows into '%s': the answer cannot be read", request->part->table->name);
 		insert_retry(insert, request, &error);
 	} else {
 		insert->answered_ms = clock_mono_ms();
-		bigquery_table_fine(request->part->table);
 		rows_failed(insert, request, json_object_get(json, "insertErrors"));
 	}
 	json_decref(json);
 }
 
-/* The guilty row of a request that was refused as a whole is found by halves. */
-static void split(struct insert *insert, struct insert_request *request, const struct fate *fate, const char *message)
+/* The guilty row of a request that was refused as a whole is found by halves; where the table takes nothing at all it is the
+ * table. One row that is too large is guilty. */
+static void split(struct insert *insert, struct insert_request *request, const struct fate *fate, const struct error *why)
 {
 	size_t half = request->count / 2;
+	bool is_large = strcmp(fate->error_code, "row_too_large") == 0;
 
-	if (request->count == 1) {
-		bigquery_refuse(insert->batch, &insert->batch->records[request->records[0]], fate->error_code, (struct span){ 0 }, "%s: %s",
-		                fate->sentence, message);
-		return;
+	if (!is_large && !bigquery_doubt(request->part->table)) {
+		insert_trouble(insert, request, true, false, why);
+	} else if (request->count > 1) {
+		insert_add(insert, insert_request_new(insert, request->part, request->records, half));
+		insert_add(insert, insert_request_new(insert, request->part, request->records + half, request->count - half));
+	} else if (is_large) {
+		bigquery_refuse(insert->batch, &insert->batch->records[request->records[0]], fate->error_code, (struct span){ 0 }, "%s",
+		                why->message);
+	} else {
+		request->why = *why;
+		request->next = insert->doubtful;
+		insert->doubtful = request;
 	}
-	insert_add(insert, insert_request_new(insert, request->part, request->records, half));
-	insert_add(insert, insert_request_new(insert, request->part, request->records + half, request->count - half));
+}
+
+/* A letter if the table took others meanwhile; else it is the table, which may take this one too when it is mended. */
+void insert_judge_doubtful(struct insert *insert)
+{
+	for (struct insert_request *request = insert->doubtful; request; request = request->next) {
+		struct bigquery_table *table = request->part->table;
+
+		if (insert->whole.kind || table->trouble.is_there)
+			continue;
+		if (table->doubt.was_taken)
+			bigquery_refuse(insert->batch, &insert->batch->records[request->records[0]], "row_refused", (struct span){ 0 }, "%s",
+			                request->why.message);
+		else
+			insert_trouble(insert, request, true, false, &request->why);
+	}
+	insert->doubtful = NULL;
 }
 
 /* Without an answer it is the network's trouble, unless other tables have answers: then this table's call is lost alone. */
@@ -183,11 +217,14 @@ void insert_failed(struct insert *insert, struct insert_request *request, const 
 	}
 	status_read_json(answer->body, &status);
 	fate = bigquery_judge(CALL_INSERT_ALL, answer->status, &status);
-	fail(&said, fate.kind, fate.error_code, "table '%s': %s%s%s", request->part->table->path, fate.sentence,
+	fail(&said, fate.kind, fate.error_code, "rows into '%s': %s%s%s", request->part->table->name, fate.sentence,
 	     *status.message ? ": " : "", status.message);
 	said.retry_after_ms = error->retry_after_ms;
-	if (fate.fate == FATE_SPLIT || fate.fate == FATE_LETTER) {
-		split(insert, request, &fate, status.message);
+	if (answer->status == 401 && !request->was_renewed) { /* the next call has a new one */
+		request->was_renewed = true;
+		insert_retry(insert, request, &said);
+	} else if (fate.fate == FATE_SPLIT || fate.fate == FATE_LETTER) {
+		split(insert, request, &fate, &said);
 	} else if (fate.fate == FATE_NEEDS_YOU) {
 		insert_trouble(insert, request, true, false, &said);
 	} else {

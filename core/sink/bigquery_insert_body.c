@@ -26,17 +26,15 @@ struct insert_request *insert_request_new(struct insert *insert, struct bigquery
 }
 
 /* A row's place is its message's, with the ordinal inside it: the same row that comes again has the same id, by which
- * BigQuery leaves out what it has got a moment ago. */
+ * BigQuery leaves out what it has got a moment ago. All of a key counts: rows of a snapshot share their position. */
 static void id_add(struct text *out, const struct record *record)
 {
-	unsigned char hash[SHA256_BYTES];
-	char place[POSITION_BYTES + 256], id[ID_BYTES / 3 * 4];
-	size_t len = record->key.len < 256 ? record->key.len : 256;
+	unsigned char place[POSITION_BYTES + SHA256_BYTES], hash[SHA256_BYTES];
+	char id[ID_BYTES / 3 * 4];
 
 	memcpy(place, record->position, POSITION_BYTES);
-	if (len)
-		memcpy(place + POSITION_BYTES, record->key.at, len);
-	sha256(span_make(place, POSITION_BYTES + len), hash);
+	sha256(record->key, place + POSITION_BYTES);
+	sha256(span_make((const char *)place, sizeof(place)), hash);
 	text_add(out, "{\"insertId\":\"");
 	text_add_span(out, span_make(id, base64_encode(span_make((const char *)hash, ID_BYTES), id)));
 	text_add(out, "\",\"json\":{");

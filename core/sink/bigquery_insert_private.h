@@ -26,9 +26,12 @@ struct insert_request {
 	struct rest_call *call;       /* NULL: it waits */
 	uint64_t token;
 	int64_t sent_ms;
+	uint64_t number;              /* of table_doubt.sends */
+	bool was_renewed;             /* it was sent again because its token was not taken */
 	int64_t not_before_ms;
 	int64_t failed_ms;            /* the first time of this row of failures; 0: not */
 	struct backoff backoff;
+	struct error why;             /* of one row that was refused as a whole request: is it the row, or the table? */
 };
 
 struct insert {
@@ -37,6 +40,7 @@ struct insert {
 	struct limiter limiter;
 	struct batch *batch;
 	struct insert_request *requests; /* of the batch; those that are done are taken out */
+	struct insert_request *doubtful; /* rows that are judged when all else is done */
 	size_t calls;
 	int64_t begun_ms;
 	int64_t answered_ms;          /* the last answer of any table */
@@ -58,6 +62,8 @@ struct insert_request *insert_request_new(struct insert *insert, struct bigquery
 void insert_answered(struct insert *insert, struct insert_request *request, const struct rest_answer *answer);
 void insert_failed(struct insert *insert, struct insert_request *request, const struct rest_answer *answer,
                    const struct error *error);
+/* At a batch's end: rows that were refused as whole requests. */
+void insert_judge_doubtful(struct insert *insert);
 /* It is tried again, or its table has trouble if that has gone on for too long. */
 void insert_retry(struct insert *insert, struct insert_request *request, const struct error *why);
 

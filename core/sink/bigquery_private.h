@@ -40,6 +40,15 @@ struct table_trouble {
 	struct backoff backoff;
 };
 
+/* Requests that are refused as a whole, without a word about a row: is a row of them guilty, or the table? What else the table
+ * takes behind the first of them tells. Of one batch. */
+struct table_doubt {
+	bool is_there, was_taken;
+	uint64_t since;            /* a number of `sends` */
+	uint64_t sends;            /* requests, each with its number */
+	unsigned refusals;         /* since anything was taken */
+};
+
 struct bigquery;
 
 /* One table of the job at BigQuery; its schema and number are the books' (books.tables[number]). */
@@ -51,10 +60,12 @@ struct bigquery_table {
 	struct span descriptor;    /* serialised DescriptorProto of `shape` */
 	uint64_t shape_version;    /* of all shapes of the sink: moves with each */
 	char *path;                /* "projects/P/datasets/D/tables/orders_changelog" */
+	char *name;                /* as people say it: "D.orders_changelog" */
 	size_t desk_number;
 	int64_t fine_ms;           /* clock_mono_ms: rows were taken; 0: not yet */
 	uint64_t fine_version;     /* shape_version of those */
 	struct table_trouble trouble;
+	struct table_doubt doubt;
 	struct fitting *fitting;   /* to the columns that it has (bigquery_fit.c); NULL: rows are written as they are */
 	bool is_unfit;             /* rows of the batch were not sent, for its columns are others than theirs */
 	struct exactly *exactly;   /* its committed streams (bigquery_exactly.c); NULL: none yet */
@@ -121,8 +132,10 @@ void bigquery_refuse(struct batch *batch, struct record *record, const char *cod
                      ...) __attribute__((format(printf, 5, 6)));
 /* Nothing enters this table for now. `is_desk`: the desk has it, and looks when it is over. */
 void bigquery_trouble(struct bigquery_table *table, bool needs_you, bool is_desk, const struct error *why);
-/* Rows of it were taken. */
-void bigquery_table_fine(struct bigquery_table *table);
+/* Rows of it were taken, by the request of that number (table_doubt.sends) with rows of that shape. */
+void bigquery_table_fine(struct bigquery_table *table, uint64_t sent, uint64_t shape_version);
+/* A request was refused as a whole. True: it is worth looking for the guilty row by halves; false: it is the table. */
+bool bigquery_doubt(struct bigquery_table *table);
 /*
  * Append tables that are not as the transform thinks (bigquery_fit.c).
  */

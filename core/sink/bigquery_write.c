@@ -234,7 +234,7 @@ static bool fittings_learn(struct bigquery *sink, bool is_last)
 		fitting_learn(sink, table);
 		if (!is_last)
 			continue;
-		fail(&why, ERROR_TRANSIENT, "column_type_differs", "table '%s': its columns change all the time", table->path);
+		fail(&why, ERROR_TRANSIENT, "column_type_differs", "table '%s': its columns change all the time", table->name);
 		bigquery_trouble(table, false, false, &why);
 	}
 	return has_any;
