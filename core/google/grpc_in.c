@@ -1,7 +1,8 @@
 /*
  * What a call receives: messages with a prefix of five bytes, which know nothing of
  * HTTP/2's frames. A message grows as its bytes come, so that a length alone costs
- * no memory, and is refused by its length before the first of them.
+ * no more than the message before it did, and is refused by it before the first of
+ * them.
  *
  * Room of the stream's window is given back when a message is taken. As long as none
  * waits to be taken, what came of the next one is given back at once: a message may
@@ -52,12 +53,20 @@ static void refuse(struct grpc_call *call, enum grpc_code code, const char *reas
 	call_end_locked(call, code, reason, message);
 }
 
+/* As much as the message before has really had, so that streams of like messages move nothing. */
+static size_t first_room(const struct grpc_call *call, size_t len)
+{
+	size_t room = call->whole_len > FIRST_ROOM ? call->whole_len : FIRST_ROOM;
+
+	return len < room ? len : room;
+}
+
 /* The five bytes are there: what kind of message, and how long. */
 static bool begin_message(struct grpc_call *call)
 {
 	const unsigned char *p = call->prefix;
 	size_t len = (size_t)p[1] << 24 | (size_t)p[2] << 16 | (size_t)p[3] << 8 | p[4];
-	size_t room = len < FIRST_ROOM ? len : FIRST_ROOM;
+	size_t room = first_room(call, len);
 	char text[TEXT_BYTES];
 
 	if (p[0] > 1 || (p[0] == 1 && !call->has_encoding)) {
@@ -105,6 +114,7 @@ static void end_message(struct grpc_call *call)
 		call->in_first = call->partial;
 	call->in_last = call->partial;
 	call->in_bytes += call->partial->len + PREFIX_BYTES;
+	call->whole_len = call->partial->len;
 	call->partial = NULL;
 	call->prefix_len = 0;
 	call_changed_locked(call);

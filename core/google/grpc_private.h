@@ -63,6 +63,7 @@ struct grpc_call {
 	size_t in_bytes;                  /* of whole messages, with prefixes */
 	unsigned char prefix[PREFIX_BYTES];
 	size_t prefix_len, partial_len;
+	size_t whole_len;                 /* of the newest message that is whole */
 	uint64_t unreturned_bytes;        /* of the stream's window, not given back yet */
 	uint64_t return_bytes;            /* of these, what the caller has made room for */
 

@@ -71,7 +71,7 @@ static void sample_message(struct measure *measure, const struct batch *batch, c
 	size_t table = table_of(measure, message);
 	int64_t at_us = source_us(batch, message), published_us = 0;
 
-	if (message->publish.len && !publish_parse(message->publish, &published_us))
+	if (!message_published(message, &published_us))
 		published_us = 0;
 	add_sample(measure, LATENCY_PUBLISH, (struct stretch){ table, at_us, published_us, weight });
 	add_sample(measure, LATENCY_RECEIVE, (struct stretch){ table, published_us, message->received_us, weight });

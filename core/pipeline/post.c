@@ -102,7 +102,7 @@ static bool send_rows(struct post *post, bool *out_more, struct error *err)
 		rows[count++] = (struct letter_row){ .message = letter.message, .stage = letter.stage, .code = letter.code,
 		                                     .text = letter.text, .source = letter.source, .id = letter.id,
 		                                     .published_us = letter.message->received_us };
-		publish_parse(letter.message->publish, &rows[count - 1].published_us);
+		message_published(letter.message, &rows[count - 1].published_us);
 		last = letter.id;
 	}
 	if (is_fine && count) {

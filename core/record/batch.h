@@ -42,11 +42,21 @@ enum message_fate {
 	MESSAGE_HELD,     /* refused so, but its table is paused: it is parked, and judged when it comes back */
 };
 
+/* What the writer looks at stands first: it passes over all messages of a batch several times. */
 struct message {
 	struct span body;              /* exact bytes of first receipt; the head only if `big` */
-	bool body_is_null;             /* "data": null */
 	const struct big_body *big;
+
+	/* filled by the transform */
+	const struct refusal *refusal; /* MESSAGE_REFUSED, or the first refused record's */
+	uint32_t table;                /* index in the batch's job, or TABLE_NONE */
+	uint32_t first_record, record_count;
+	enum message_fate fate;
+	bool is_counted;               /* set by the sink: an earlier commit of its dataset has it and has counted it */
+
+	bool body_is_null;             /* "data": null */
 	struct span id, key, publish;  /* empty: not there. publish: RFC 3339 as received */
+	int64_t publish_us;            /* the same, where the source has it as a number; 0: its text tells */
 	const struct attribute *attrs; /* in the order received */
 	size_t attr_count;
 	uint64_t offset, line;         /* feed: first byte of its line; lines count from 1. Subscription: the id as a number,
@@ -64,12 +74,7 @@ struct message {
 	                                  is the value of the body's first member, "schema", may be a token without
 	                                  children: its bytes are the same as in an earlier message */
 
-	/* filled by the transform */
-	uint32_t table;                /* index in the batch's job, or TABLE_NONE */
-	bool is_counted;               /* set by the sink: an earlier commit of its dataset has it and has counted it */
-	enum message_fate fate;
-	const struct refusal *refusal; /* MESSAGE_REFUSED, or the first refused record's */
-	uint32_t first_record, record_count;
+	/* filled by the transform, too */
 	struct span primary_key;       /* JSON text, if known */
 	const unsigned char *position; /* POSITION_BYTES, if known */
 	int64_t committed_ms;          /* by the source's clock; 0: it does not say */
@@ -87,13 +92,15 @@ enum verdict {
 	VERDICT_PARKED,
 };
 
-/* One change to one table. */
+/* One change to one table. What the writer looks at stands first. */
 struct record {
 	uint32_t message;             /* index in the batch */
 	uint32_t table;               /* index in the job's list of tables */
 	enum operation operation;
 	enum verdict verdict;         /* the transform may refuse or park, the sink decides the rest */
 	const struct refusal *refusal;
+	struct span proto;            /* Storage Write bytes of the changelog row, where the sink wants them */
+	int64_t timestamp_ms;
 	unsigned char position[POSITION_BYTES];
 	struct span key;              /* _weir_key; empty: table event */
 	struct span old_key;          /* _weir_key of the row before a key change, or empty */
@@ -103,8 +110,6 @@ struct record {
 	                                 RENAME: {"from":"db.table"}, whose rows the table has from here on */
 	struct span primary_key;      /* JSON text; empty: none */
 	struct span unavailable;      /* JSON list of column names; empty: none */
-	struct span proto;            /* Storage Write bytes of the changelog row, where the sink wants them */
-	int64_t timestamp_ms;
 };
 
 /* From record `before` on, table `table` has this schema (NULL: dropped). */

@@ -46,12 +46,15 @@ static struct verdicts verdicts_of(const struct batch *batch, const struct messa
 /* A message that is open needs records, all of them decided. */
 static bool is_final(const struct batch *batch, const struct message *message)
 {
-	struct verdicts v;
+	const struct record *record = &batch->records[message->first_record];
 
 	if (message->fate != MESSAGE_OPEN)
 		return true;
-	v = verdicts_of(batch, message);
-	return message->record_count && !v.of[VERDICT_PENDING];
+	for (uint32_t i = 0; i < message->record_count; i++) {
+		if (record[i].verdict == VERDICT_PENDING)
+			return false;
+	}
+	return message->record_count > 0;
 }
 
 bool message_is_written(const struct batch *batch, const struct message *message)

@@ -52,7 +52,7 @@ static bool page_read(struct letters_out *out, struct dlq *dlq, struct batch *ba
 		body_fetch(out, dlq, &letter, batch);
 		*row = (struct letter_row){ .message = letter.message, .stage = letter.stage, .code = letter.code, .text = letter.text,
 		                            .source = letter.source, .id = letter.id, .letter = letter.letter, .published_us = letter.message->received_us };
-		publish_parse(letter.message->publish, &row->published_us);
+		message_published(letter.message, &row->published_us);
 		++*out_count;
 	}
 	return true;

@@ -61,18 +61,19 @@ static struct span change_of(const struct record *record)
 /* Append tables have no column of ours. */
 static size_t row_size(const struct append *append, const struct record *record)
 {
-	uint64_t received = (uint64_t)append->batch->messages[record->message].received_us;
-	struct span change = change_of(record);
-	size_t size = record->proto.len + 1 + varint_size(received);
+	struct span change;
+	size_t size;
 
 	if (append->sink->books.is_append)
 		return record->proto.len;
+	change = change_of(record);
+	size = record->proto.len + 1 + varint_size((uint64_t)append->batch->messages[record->message].received_us);
 	return change.len ? size + 1 + varint_size(change.len) + change.len : size;
 }
 
 static char *row_put(const struct append *append, const struct record *record, char *at)
 {
-	struct span change = change_of(record);
+	struct span change;
 
 	at = wire_varint(row_size(append, record), wire_tag(ROWS_ROW, WIRE_BYTES, at));
 	if (record->proto.len)
@@ -80,6 +81,7 @@ static char *row_put(const struct append *append, const struct record *record, c
 	at += record->proto.len;
 	if (append->sink->books.is_append)
 		return at;
+	change = change_of(record);
 	at = wire_varint((uint64_t)append->batch->messages[record->message].received_us, wire_tag(CHANGELOG_RECEIVED, WIRE_VARINT, at));
 	if (!change.len)
 		return at;

@@ -12,6 +12,7 @@
 #define ATTRIBUTES_MAX 100
 #define ATTRIBUTE_BYTES_MAX 1024
 #define PUBLISH_ROOM 40
+#define PUBLISH_SECOND_MAX INT64_C(253402300799) /* the last of the year 9999 */
 #define AHEAD_BYTES_MAX 2048
 
 enum { RECEIVED_ACK_ID = 1, RECEIVED_MESSAGE = 2, RECEIVED_ATTEMPT = 3 };
@@ -89,6 +90,14 @@ static struct span publish_text(struct pubsub *pubsub, struct arena *arena, cons
 	return span_make(at, len);
 }
 
+/* As its text says it; 0, as where there is none, for times that no text can say. */
+static int64_t publish_us(const struct proto_time *time)
+{
+	if (time->seconds <= 0 || time->seconds > PUBLISH_SECOND_MAX || time->nanos < 0 || time->nanos >= 1000000000)
+		return 0;
+	return time->seconds * 1000000 + time->nanos / 1000;
+}
+
 static bool read_pair(struct proto_reader *outer, const struct proto_field *field, struct attribute *out)
 {
 	struct proto_reader reader = proto_enter(outer, field);
@@ -149,8 +158,10 @@ static void read_field(struct reading *r, struct proto_reader *reader, const str
 		message->id = proto_bytes(field);
 		break;
 	case MESSAGE_PUBLISHED:
-		if (proto_time(reader, field, &time))
+		if (proto_time(reader, field, &time)) {
 			message->publish = publish_text(r->pubsub, r->into->arena, &time);
+			message->publish_us = publish_us(&time);
+		}
 		break;
 	case MESSAGE_KEY:
 		message->key = proto_bytes(field);

@@ -119,7 +119,7 @@ void place_by_arrival(struct place *p, struct position *out)
 	int64_t us;
 
 	p->e->is_by_arrival = true;
-	if (message->publish.len && publish_parse(message->publish, &us) && us > 0)
+	if (message_published(message, &us) && us > 0)
 		out->b = (uint64_t)us;
 	out->c = message->line && !span_uint64(message->id, &number) ? message->line : arrival_number(message);
 }
@@ -129,7 +129,7 @@ void event_place_without_log(struct event *e)
 	int64_t us;
 
 	e->position = (struct position){ 0 };
-	if (e->message->publish.len && publish_parse(e->message->publish, &us) && us >= 0) {
+	if (message_published(e->message, &us) && us >= 0) {
 		e->position_kind = POSITION_BY_TIME;
 		e->position.a = (uint64_t)us;
 		e->position.c = arrival_number(e->message);

@@ -379,6 +379,8 @@ void table_step(struct table *table, struct span column, const char *change, con
 void table_flush(struct debezium *d, struct event *e);
 /* Sets e->table to that of these names, may make it. */
 bool table_mapped(struct debezium *d, struct event *e, struct span dataset, struct span name);
+/* The same, only if this run has met the table already; nothing is made, and no reason given. */
+bool table_met(struct debezium *d, struct event *e, struct span dataset, struct span name);
 /* A table that an earlier event has made known, by its source's names; NULL: none. */
 struct table *table_known(struct debezium *d, struct event *e, struct span db, struct span name);
 /* The same, made if it is new; NULL: it cannot be, or nothing can enter it. */

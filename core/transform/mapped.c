@@ -94,11 +94,15 @@ static struct span body_of_retry(struct debezium *d, struct event *e)
 {
 	const struct message *message = e->message;
 	struct span body = message->body;
+
+	if (!d->options->dead_letter_metadata || !message->letter_error)
+		return body;
+
 	OWNED(text) out = text_new(body.len + (64u << 10));
 
 	while (body.len && strchr(" \t\r\n", body.at[body.len - 1]))
 		body.len--;
-	if (!d->options->dead_letter_metadata || !message->letter_error || body.len < 2 || body.at[body.len - 1] != '}')
+	if (body.len < 2 || body.at[body.len - 1] != '}')
 		return message->body;
 	text_add_span(out, span_make(body.at, body.len - 1));
 	text_add(out, memchr(body.at, ':', body.len) ? ",\"_metadata_error\":" : "\"_metadata_error\":");
@@ -299,6 +303,8 @@ static bool find_table(struct debezium *d, struct event *e)
 		return false;
 	if (!options->auto_map_tables)
 		table = without_sign(e, table);
+	if (table_met(d, e, dataset, table)) /* its names were looked at then */
+		return true;
 	if (!check(d, e, NAME_DATASET, "outputDatasetTemplate", dataset, missing_dataset) ||
 	    !check(d, e, NAME_TABLE, "outputTableNameTemplate", table, missing_table))
 		return false;
@@ -434,6 +440,7 @@ static void mapped_apply(struct transform *transform, struct batch *batch, struc
 	struct debezium *d = (struct debezium *)transform;
 	struct event e;
 
+	d->mapping->has_lines |= !message->id.len;
 	if (message->fate != MESSAGE_OPEN)
 		return;
 	follow_file(d, batch);
@@ -459,14 +466,15 @@ static void mapped_finish(struct transform *transform, struct batch *batch)
 {
 	uint64_t feed = hash_bytes(batch->end.identity);
 
-	(void)transform;
+	if (!((struct debezium *)transform)->mapping->has_lines)
+		return;
 	for (size_t i = 0; i < batch->record_count; i++) {
 		struct record *record = &batch->records[i];
 		const struct message *message = &batch->messages[record->message];
 		struct position position;
 		int64_t us;
 
-		if (message->id.len || (message->publish.len && publish_parse(message->publish, &us) && us >= 0))
+		if (message->id.len || (message_published(message, &us) && us >= 0))
 			continue;
 		position_unpack(record->position, &position);
 		position.c = feed ^ hash_bytes(message->body);

@@ -44,6 +44,7 @@ struct mapping {
 	struct span datasets[DATASETS_MAX];      /* that tables of the job are in */
 	size_t dataset_count;
 	bool is_first_row;                       /* the table has no column yet: those of this row are there when it is made */
+	bool has_lines;                          /* a message without an id has been met: mapped_finish has work */
 };
 
 /* mapped_columns.c: another schema file is in force: which columns of known tables are REQUIRED. Their types stay. */

@@ -83,3 +83,11 @@ bool publish_parse(struct span text, int64_t *out_us)
 	*out_us = ((civil_days(year, month, day) * 24 + hour) * 60 + minute - offset) * 60000000 + second * 1000000 + us;
 	return true;
 }
+
+bool message_published(const struct message *message, int64_t *out_us)
+{
+	if (!message->publish_us)
+		return message->publish.len && publish_parse(message->publish, out_us);
+	*out_us = message->publish_us;
+	return true;
+}

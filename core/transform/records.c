@@ -97,7 +97,7 @@ int64_t event_timestamp(struct event *e)
 	if (value_uint(&e->top[FIELD_TS_MS], &ms) == READ_OK || value_uint(&e->fields[FIELD_TS_MS], &ms) == READ_OK ||
 	    value_uint(&e->fields[FIELD_CLOCK_MS], &ms) == READ_OK)
 		return ms <= INT64_MAX ? (int64_t)ms : INT64_MAX;
-	if (publish_parse(e->message->publish, &us))
+	if (message_published(e->message, &us))
 		return us / 1000;
 	return e->message->received_us / 1000;
 }

@@ -333,18 +333,39 @@ static struct table *table_at(struct debezium *d, struct event *e, const struct 
 	return table;
 }
 
-bool table_mapped(struct debezium *d, struct event *e, struct span dataset, struct span name)
+static bool is_place(const struct table *table, struct span dataset, struct span name)
 {
-	struct table *table = d->last_table;
-	struct place_name place = { dataset, NOTHING, name };
+	return span_equal(table->name, name) && span_equal(table->db, dataset);
+}
 
-	if (!table || !span_equal(table->name, name) || !span_equal(table->db, dataset)) {
-		table = table_at(d, e, &place);
-		if (!table)
-			return false;
-	}
+static void table_use(struct event *e, struct table *table)
+{
 	e->table = table;
 	e->message->table = table->number;
+}
+
+bool table_met(struct debezium *d, struct event *e, struct span dataset, struct span name)
+{
+	struct table *table = d->last_table;
+
+	if (!table || !is_place(table, dataset, name)) {
+		table = table_lookup(d, source_name(e->batch->arena, dataset, NOTHING, name));
+		if (!table || !table->is_met || !is_place(table, dataset, name))
+			return false;
+		d->last_table = table;
+	}
+	table_use(e, table);
+	return true;
+}
+
+bool table_mapped(struct debezium *d, struct event *e, struct span dataset, struct span name)
+{
+	struct place_name place = { dataset, NOTHING, name };
+	struct table *table = table_at(d, e, &place);
+
+	if (!table)
+		return false;
+	table_use(e, table);
 	return true;
 }
 

@@ -50,7 +50,9 @@ struct row_fitter *mapped_fitter_open(const struct job_options *, struct error *
 
 const struct transform_ops *transform_choose(const struct job_options *, struct error *);
 
-/* A message's publish time, RFC 3339. */
+/* A time as RFC 3339 has it. */
 bool publish_parse(struct span text, int64_t *out_us);
+/* A message's publish time, as a number that its source has or by its text. False: it has none, or not as it should be. */
+bool message_published(const struct message *message, int64_t *out_us);
 
 #endif

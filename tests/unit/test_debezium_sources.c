@@ -122,6 +122,12 @@ static void test_without_a_position_publish_time_is_the_order(void **state)
 	assert_int_equal(rig_position(&rig, m, 0).c, 12);
 	assert_true(rig_schema(&rig, "t")->notes & NOTE_ORDER_BY_TIME);
 	m = rig_message(&rig, body, "{\"id\":1}");
+	m->id = SPAN("13");
+	m->publish = SPAN("2026-11-30T01:00:39.887114999Z");
+	m->publish_us = 1796000439887114; /* a source that has it as a number says the same */
+	rig_apply(&rig, m);
+	assert_int_equal(rig_position(&rig, m, 0).a, 1796000439887114);
+	m = rig_message(&rig, body, "{\"id\":1}");
 	m->id = m->publish = SPAN("");
 	m->line = 9;
 	rig_apply(&rig, m);
