@@ -224,7 +224,7 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[NOTE_KEEP] = "UPDATE notes SET count = count + fresh, fresh = 0 WHERE fresh > 0",
 	[NOTE_DROP] = "UPDATE notes SET fresh = 0 WHERE fresh > 0",
 	/* What counts values. The others tell of a table once, and reading its messages again tells them not again. */
-	[NOTE_RECOUNT] = "UPDATE notes SET count = 0, fresh = 0 WHERE code IN ('value_not_representable', 'unknown_column')",
+	[NOTE_RECOUNT] = "UPDATE notes SET count = 0, fresh = 0 WHERE code IN ('value_not_representable', 'unknown_column', 'unknown_field')",
 	[NOTE_OVER] = "DELETE FROM notes WHERE tbl = ?1 AND code = ?2",
 	[NOTE_LIST] = "SELECT tbl, code, col, count + fresh, text, first, last FROM notes"
 	              " WHERE (?1 IS NULL OR tbl = ?1) AND count + fresh > 0 ORDER BY tbl, first, code, col",

@@ -89,7 +89,7 @@ static void read_error(const json_t *error, struct google_status *status)
 bool status_read_json(struct span body, struct google_status *out)
 {
 	struct google_status status = { .code = GRPC_ANY, .retry_delay_ms = -1 };
-	json_t *root = body.len && body.len <= BODY_BYTES ? json_loadb(body.at, body.len, 0, NULL) : NULL;
+	json_t *root = body.len && body.len <= BODY_BYTES ? json_loadb(body.at, body.len, JSON_ALLOW_NUL, NULL) : NULL;
 	const json_t *object = json_is_array(root) ? json_array_get(root, 0) : root;
 	const json_t *error = json_object_get(object, "error");
 	bool is_one = json_is_object(error);

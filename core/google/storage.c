@@ -204,7 +204,7 @@ static json_t *ask(struct storage *storage, struct rest_request *request, const 
 	storage_limit(storage, 0, request);
 	if (!storage_call(storage, request, &call, &answer, err))
 		storage_fail(storage, bucket, name, answer.status, err);
-	else if (!(said = json_loadb(answer.body.at, answer.body.len, 0, NULL)))
+	else if (!(said = json_loadb(answer.body.at, answer.body.len, JSON_ALLOW_NUL, NULL)))
 		bad_answer(err, request->what);
 	rest_call_free(call);
 	return said;

@@ -2,6 +2,7 @@
  * Readers of arrays, structs and maps. Inside, every value is canonical: as in
  * fullRecord, numbers and truth stay JSON, all else is a JSON string.
  */
+#include "record/schema.h"
 #include "record/type_decimal_private.h"
 #include "record/type_time_private.h"
 
@@ -134,7 +135,9 @@ static struct bq_type field_type(struct reading *r, size_t i)
 	return type_default_of(&r->from->fields[i].type, r->arena);
 }
 
-enum convert_result read_struct(struct reading *r, uint32_t token, struct cell *out)
+typedef uint32_t member_finder(const struct reading *r, uint32_t object, struct span name);
+
+static enum convert_result struct_read(struct reading *r, uint32_t token, member_finder *find, struct cell *out)
 {
 	size_t count = r->from->field_count;
 	struct span *names;
@@ -148,7 +151,7 @@ enum convert_result read_struct(struct reading *r, uint32_t token, struct cell *
 	names = arena_alloc(r->arena, count * sizeof(*names));
 	nest.names = names;
 	for (size_t i = 0; i < count; i++) {
-		uint32_t member = json_member(r->doc, token, r->from->fields[i].name);
+		uint32_t member = find(r, token, r->from->fields[i].name);
 
 		names[i] = r->from->fields[i].name;
 		nest.types[i] = field_type(r, i);
@@ -162,6 +165,28 @@ enum convert_result read_struct(struct reading *r, uint32_t token, struct cell *
 	else
 		nest_is_json(r, out);
 	return nest.result;
+}
+
+static uint32_t member_of_source(const struct reading *r, uint32_t object, struct span name)
+{
+	return json_member(r->doc, object, name);
+}
+
+enum convert_result read_struct(struct reading *r, uint32_t token, struct cell *out)
+{
+	return struct_read(r, token, member_of_source, out);
+}
+
+/* As the destination compares names: without case. Of a name that stands twice the last counts, as in rows. */
+static uint32_t member_of_column(const struct reading *r, uint32_t object, struct span name)
+{
+	uint32_t end = r->doc->tokens[object].next, found = 0;
+
+	for (uint32_t at = object + 1; at < end; at = r->doc->tokens[at + 1].next) {
+		if (name_equal(json_text(r->doc, at, r->arena), name))
+			found = at + 1;
+	}
+	return found;
 }
 
 static enum convert_result any_array(struct reading *r, uint32_t token, struct cell *out);
@@ -275,7 +300,7 @@ static enum convert_result any_object(struct reading *r, uint32_t token, struct 
 		fields[i] = (struct source_field){ r->to->fields[i].name, { .row = any->row } };
 	from.fields = fields;
 	r->from = &from;
-	result = read_struct(r, token, out);
+	result = struct_read(r, token, member_of_column, out);
 	r->from = any;
 	return result;
 }

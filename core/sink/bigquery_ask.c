@@ -53,7 +53,7 @@ bool question_ask(const struct bigquery_asker *asker, const struct question *que
 	if (out_status)
 		*out_status = answer.status;
 	if (is_fine && out_json)
-		*out_json = json_loadb(answer.body.at, answer.body.len, 0, NULL);
+		*out_json = json_loadb(answer.body.at, answer.body.len, JSON_ALLOW_NUL, NULL);
 	else if (!is_fine)
 		refuse(question, &answer, &why, err);
 	rest_call_free(call);

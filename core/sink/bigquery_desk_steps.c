@@ -206,7 +206,7 @@ void desk_answer(struct table_desk *desk, struct desk_table *table, const struct
 		desk_failed(desk, table, answer, error);
 		return;
 	}
-	json = json_loadb(answer->body.at, answer->body.len, JSON_REJECT_DUPLICATES, NULL);
+	json = json_loadb(answer->body.at, answer->body.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
 	table_came(desk, table, json);
 	json_decref(json);
 }

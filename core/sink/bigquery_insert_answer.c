@@ -139,7 +139,7 @@ static void rows_failed(struct insert *insert, struct insert_request *request, c
 /* An answer that cannot be read says nothing of the rows: they are sent again, with the same ids. */
 void insert_answered(struct insert *insert, struct insert_request *request, const struct rest_answer *answer)
 {
-	json_t *json = json_loadb(answer->body.at, answer->body.len, 0, NULL);
+	json_t *json = json_loadb(answer->body.at, answer->body.len, JSON_ALLOW_NUL, NULL);
 	struct error error;
 
 	if (!json_is_object(json)) {

@@ -49,15 +49,16 @@ static void relax(struct table *table, size_t column)
 	table->is_quietly_changed = true;
 }
 
+/* Of a name that stands twice the last counts. */
 static uint32_t member_of(const struct json_doc *doc, uint32_t object, struct span name, struct arena *arena)
 {
-	uint32_t end = doc->tokens[object].next;
+	uint32_t end = doc->tokens[object].next, found = 0;
 
 	for (uint32_t at = object + 1; at < end; at = doc->tokens[at + 1].next) {
 		if (name_equal(json_text(doc, at, arena), name))
-			return at + 1;
+			found = at + 1;
 	}
-	return 0;
+	return found;
 }
 
 static const char *lacking(const struct json_doc *doc, uint32_t token, const struct bq_type *type, const char *path,

@@ -52,6 +52,9 @@ void mapped_columns_again(struct debezium *d);
 /* A REQUIRED field of a row's records that has no value, with where it stands in the message; false: none. */
 bool mapped_lacks_inside(const struct row *row, struct arena *arena, int32_t *out_column, const char **out_path);
 
+/* mapped_fields.c: every member of an object that goes into a record has its field; false: the row is refused. */
+bool mapped_fields_known(struct debezium *d, struct event *e, int column, const struct json_doc *doc, uint32_t token);
+
 /* mapped.c: the message's text into e->doc; false: it is refused. */
 bool mapped_parse(struct debezium *d, struct event *e);
 

@@ -69,6 +69,8 @@ bool mapped_cell(struct debezium *d, struct event *e, int column, const struct j
 
 	if (!e->table->more[column].is_fixed)
 		return value_inferred(d, e, column, doc, token, out);
+	if (!mapped_fields_known(d, e, column, doc, token))
+		return false;
 	if (is_text(type) && !e->table->more[column].is_encoded)
 		return cell_of_text(d, e, doc, token, out);
 	if (type->is_array || (type->kind != BQ_DATE && type->kind != BQ_DATETIME) || !json_is(doc, token, JSON_STRING))

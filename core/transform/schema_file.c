@@ -120,6 +120,12 @@ static bool fields_read_file(struct arena *arena, const json_t *entry, const str
 		if (!name || !*name)
 			return bad(err, &inner, "name", "the field has no name");
 		fields[i].name = arena_copy(arena, span_of(name));
+		if (!name_is_allowed(NAME_COLUMN, fields[i].name))
+			return bad(err, &inner, "name", arena_printf(arena, "no field may have the name '%.100s'", name));
+		for (size_t j = 0; j < i; j++) {
+			if (name_equal(fields[j].name, fields[i].name))
+				return bad(err, &inner, "name", arena_printf(arena, "field '%.100s' stands twice in its record", name));
+		}
 		if (!type_read(arena, each, &inner, &fields[i].type, err) ||
 		    !mode_read(each, &inner, &fields[i].type.is_array, &fields[i].is_required, err))
 			return false;

@@ -109,7 +109,7 @@ static bool value_unrepresentable(struct debezium *d, struct event *e, int colum
 	return refuse_value(e, column, fault->code ? fault->code : "type_mismatch", fault);
 }
 
-/* BigQuery's arrays have no NULL elements. What is near is the array without them, and so the bytes for it are written. */
+/* BigQuery's arrays have no NULL elements, and JSON rows are rehearsed for it in the local warehouse. What is near is the array without them, and so the bytes for it are written. */
 static bool nulls_refused(struct debezium *d, struct event *e, int column, const struct source_type *from,
                           const struct json_doc *doc, uint32_t token, struct cell *out)
 {
@@ -154,7 +154,7 @@ bool value_convert(struct debezium *d, struct event *e, int column, const struct
 	case CONVERT_OK:
 		if (c->type.kind == BQ_INT64 && !c->is_wide && out->kind == CELL_INT)
 			note_wide(e, column, out);
-		if (d->wants_proto && out->kind == CELL_JSON && out->number)
+		if ((d->wants_proto || d->mapping) && out->kind == CELL_JSON && out->number)
 			return nulls_refused(d, e, column, from, doc, token, out);
 		return true;
 	case CONVERT_OUT_OF_RANGE:

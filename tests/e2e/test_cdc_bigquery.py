@@ -232,7 +232,8 @@ TYPED = [
      "r": {"x": 1, "ys": [1.5, 2], "q": {"d": "2020-01-02"}}, "lr": [{"x": "a"}, {"x": None}]},
     {"i64": 1, "b": "false", "y": "", "j": "[1, 2]", "ls": [], "r": {"x": None}, "lr": [], "s": ""},
     {"i64": None}, {"i64": 1, "i": 9223372036854775808}, {"i64": 1, "n": "1e99"}, {"i64": 1, "d": "0000-01-01"}, {"i64": 1, "ts": 1577959200}, {"i64": 1, "li": ["x"]},
-    {"i64": 1, "r": "text"}, {"i64": 1, "r": {"x": "no"}}, {"i64": 1, "b": "maybe"}, {"i64": 1, "y": "%%"}, {"I64": 5, "extra": {"a": [1]}}]
+    {"i64": 1, "r": "text"}, {"i64": 1, "r": {"x": "no"}}, {"i64": 1, "r": {"X": 1, "Q": {"D": "2020-01-02"}}},
+    {"i64": 1, "r": {"z": 1}}, {"i64": 1, "lr": [{"x": "a"}, {"w": False}]}, {"i64": 1, "li": [1, None]}, {"i64": 1, "lr": [None]}, {"i64": 1, "b": "maybe"}, {"i64": 1, "y": "%%"}, {"I64": 5, "extra": {"a": [1]}}]
 
 
 def test_every_vector_gives_the_tables_of_the_local_warehouse():
@@ -252,6 +253,19 @@ def test_every_type_of_the_schema_file_is_that_of_the_local_warehouse():
             ours, letters = check_beside_local(TYPED, ("d",), ways, outputDatasetTemplate="d", outputTableNameTemplate="t", schemaFilePath=file.name,
                                                schemaFileReading=reading)
         assert len(ours) == 1 and (reading == "original" or len(letters) >= 8), letters
+
+
+def test_what_bigquery_says_of_a_value_is_read_whatever_stands_in_it():
+    """Its words repeat the value: a NUL in them must not make the answer one that cannot be read, and that waits for ever."""
+    file = [{"name": "g", "type": "GEOGRAPHY"}, {"name": "tbl", "type": "STRING"}]
+    lines = [{"tbl": "t", "g": g} for g in ("POINT(1 2)", "a\0b", "\u2028", "\0")]
+    for way in WAYS:
+        with emulators.bigquery("d", project=PROJECT) as bq, weir.Home() as home:
+            home.env.update(bq.env)
+            home.write("schema.json", json.dumps(file))
+            result = run(home, lines, expect=1, outputDatasetTemplate="d", schemaFilePath="schema.json", **way)
+            assert result["written"] == 1 and result["dead_lettered"] == 3 and result["balanced"], (way, result)
+            assert {x["code"] for x in home.letters()} == {"row_refused"} and len(bq.rows("d.t")) == 1, (way, home.letters())
 
 
 def test_guessed_types_are_those_of_the_local_warehouse():

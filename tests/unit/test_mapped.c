@@ -315,6 +315,34 @@ static void fields_of_records_are_required_too(void **state)
 	rig_close(&rig);
 }
 
+#define RECORD_FILE "[{\"name\":\"r\",\"type\":\"RECORD\",\"fields\":[{\"name\":\"x\",\"type\":\"INTEGER\"},{\"name\":\"y\"," \
+	"\"type\":\"RECORD\",\"fields\":[{\"name\":\"p\",\"type\":\"STRING\"}]}]},{\"name\":\"l\",\"type\":\"RECORD\"," \
+	"\"mode\":\"REPEATED\",\"fields\":[{\"name\":\"x\",\"type\":\"INTEGER\"}]}]"
+
+/* What has no place in a record is a letter, never dropped in silence. */
+static void members_of_records_have_their_field(void **state)
+{
+	static const char *const unknown[] = { "{\"r\":{\"z\":1}}", "{\"r\":{\"x\":1,\"y\":{\"p\":\"a\",\"q\":false}}}",
+		"{\"l\":[{\"x\":1},{\"w\":\"\"}]}", "{\"r\":{\"\":1}}" };
+	struct rig rig;
+
+	(void)state;
+	file_open(&rig, RECORD_FILE, "");
+	for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+		refused_as(rig_send(&rig, unknown[i], ""), "unknown_field");
+	assert_true(span_is(rig.batch->messages[1].refusal->path, "r.y.q"));
+	refused_as(rig_send(&rig, "{\"r\":{\"x\":1,\"X\":2}}", ""), "column_case_collision");
+	row_is(&rig, rig_send(&rig, "{\"r\":{\"x\":1,\"z\":null}}", ""), "{\"r\":\"{\\\"x\\\":1,\\\"y\\\":null}\"}");
+	row_is(&rig, rig_send(&rig, "{\"r\":{\"X\":7,\"Y\":{\"\\u0050\":\"b\"}}}", ""),
+	       "{\"r\":\"{\\\"x\\\":7,\\\"y\\\":{\\\"p\\\":\\\"b\\\"}}\"}");
+	row_is(&rig, rig_send(&rig, "{\"r\":{\"x\":1,\"x\":2}}", ""), "{\"r\":\"{\\\"x\\\":2,\\\"y\\\":null}\"}");
+	rig_close(&rig);
+	file_open(&rig, RECORD_FILE, ",\"schemaChanges\":\"ignore\",\"columnTypes\":{\"d.t.r\":\"STRUCT<x INT64>\"}");
+	row_is(&rig, rig_send(&rig, "{\"r\":{\"x\":1,\"z\":5}}", ""), "{\"r\":\"{\\\"x\\\":1}\"}");
+	assert_true(rig_note(&rig, "unknown_field") != NULL);
+	rig_close(&rig);
+}
+
 /* P7: original STRING for INT64 and no mode; here both mean what they say. */
 static void the_schema_file_names_types_and_modes(void **state)
 {
@@ -368,6 +396,9 @@ static void a_schema_file_with_a_mistake_is_said_with_its_place(void **state)
 		{ "[{\"name\":\"a\",\"type\":\"DATE\",\"mode\":\"NULL\"}]", "[0]: mode is none of" },
 		{ "[{\"type\":\"DATE\"}]", "[0]: the column has no name" },
 		{ "[{\"name\":\"a\",\"type\":\"RECORD\"}]", "[0]: a record needs its fields" },
+		{ "[{\"name\":\"a\",\"type\":\"RECORD\",\"fields\":[{\"name\":\"b.c\",\"type\":\"DATE\"}]}]", "no field may have the name 'b.c'" },
+		{ "[{\"name\":\"a\",\"type\":\"RECORD\",\"fields\":[{\"name\":\"b\",\"type\":\"DATE\"},{\"name\":\"B\",\"type\":\"DATE\"}]}]",
+		  "[0].fields[1]: field 'B' stands twice in its record" },
 		{ "[{\"name\":\"a\",\"type\":\"RECORD\",\"fields\":[{\"name\":\"b\",\"type\":\"?\"}]}]", "line 1, column 59: [0].fields[0]: '?'" },
 		{ "{\"schema\":{\"fields\":[\n {\"name\":\"a\",\n  \"type\":\"?\"}]}}", "line 3, column 10: [0]: '?'" },
 		{ "[{\"name\":\"a\",\"type\":\"DATE\"},{\"name\":\"A\",\"type\":\"DATE\"}]", "[1]: column 'A' stands twice" },
@@ -484,6 +515,7 @@ int main(void)
 		cmocka_unit_test(retry_members_are_no_columns_unless_asked_for),
 		cmocka_unit_test(the_schema_file_names_types_and_modes),
 		cmocka_unit_test(fields_of_records_are_required_too),
+		cmocka_unit_test(members_of_records_have_their_field),
 		cmocka_unit_test(every_type_in_any_spelling_and_nested_fields),
 		cmocka_unit_test(a_schema_file_with_a_mistake_is_said_with_its_place),
 		cmocka_unit_test(dates_lose_their_midnight),
