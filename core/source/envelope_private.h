@@ -113,4 +113,29 @@ size_t block_list_recognise(void *context, struct span rest, void **out_id);
 void block_list_learn(struct block_list *list, struct span block);
 void block_list_clear(struct block_list *list);
 
+struct envelope_reader { /* for envelope*.c only */
+	struct json_doc body;  /* lent to the message */
+	struct json_doc other; /* whole lines, single members */
+	struct block_list blocks;
+	struct json_trail *trail;
+	struct mold mold;
+	struct envelope front; /* of the line that envelope_front has read */
+	const char *front_at;  /* that line, or NULL */
+	unsigned front_misses; /* one after another */
+	unsigned front_rests;  /* lines until the next is tried */
+};
+
+/*
+ * The values of an envelope (envelope_values.c). False: not JSON after all, or not of the kind that it must be.
+ */
+
+/* Everything but the body; *out_fit: the attributes are within their limits. */
+bool envelope_read_head(struct envelope_reader *reader, struct arena *arena, const struct envelope *envelope,
+                        struct message *message, bool *out_fit);
+/* Also false if it is JSON but no base64: then *out_bad. */
+bool envelope_read_body(struct envelope_reader *reader, struct arena *arena, const struct envelope *envelope,
+                        struct message *message, bool *out_bad);
+void envelope_refuse_attributes(struct batch *batch, struct message *message);
+void envelope_refuse_base64(struct batch *batch, struct message *message);
+
 #endif
