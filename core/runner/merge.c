@@ -6,7 +6,6 @@
  * many changes it has. Meanwhile it reads ahead.
  */
 #include "base/clock.h"
-#include "base/hash.h"
 #include "pipeline/witness.h"
 #include "runner/runner_private.h"
 #include "sink/sink.h"
@@ -202,69 +201,6 @@ static bool merge_all(struct merge_thread *merge, struct merger *merger)
 	return is_fine;
 }
 
-/* Told once, not each time the job wakes. */
-static void add_lost(void *context, struct span table, const char *sentence)
-{
-	uint64_t *which = context;
-
-	(void)sentence;
-	*which += hash_bytes(table);
-}
-
-/* A table whose replica is lost waits for somebody, the others are merged. */
-static void tell_lost(void *context, struct span table, const char *sentence)
-{
-	const struct run_setup *setup = context;
-	OWNED(text) name = text_new(4096);
-	OWNED(text) words = text_new(8192);
-
-	text_add_format(name, "%s.", setup->options->replica_dataset);
-	text_add_span(name, table);
-	text_add_format(words, "%s; 'weir merge %s ", sentence, setup->options->name);
-	text_add_span(words, table);
-	text_add(words, " --rebuild' makes it again from the changelog");
-	if (setup->on_event)
-		setup->on_event(setup->context, name->at, "replica_lost", words->at);
-}
-
-static struct merger *try_to_open(struct merge_thread *merge, struct sink_setup *setup, struct arena *arena,
-                                  struct error *err)
-{
-	struct job_paths paths;
-	uint64_t lost = 0;
-
-	job_paths_make(&paths, merge->setup->home, merge->setup->options->name);
-	merge->dlq = dlq_open(paths.store, DLQ_WRITE, err);
-	job_paths_clear(&paths);
-	if (!merge->dlq || !witnesses_read(merge->dlq, arena, setup, err) || !warehouse_lost(setup, add_lost, &lost, err) ||
-	    (lost != *merge->told_lost && !warehouse_lost(setup, tell_lost, (void *)merge->setup, err)))
-		return NULL;
-	*merge->told_lost = lost;
-	return merger_open(setup, err);
-}
-
-/* NULL: it does not pass, and is said; or the wish is to leave. */
-static struct merger *open_with_patience(struct merge_thread *merge, struct sink_setup *setup, struct arena *arena)
-{
-	struct patience patience = { .setup = merge->setup, .thread = THREAD_MERGER };
-	struct error failure = { 0 };
-	struct merger *merger;
-
-	while (!(merger = try_to_open(merge, setup, arena, &failure))) {
-		dlq_close(merge->dlq);
-		merge->dlq = NULL;
-		if (run_should_leave(merge->setup))
-			return NULL;
-		if (!patience_wait(&patience, &failure)) {
-			set_failed(merge, &failure);
-			return NULL;
-		}
-		failure = (struct error){ 0 };
-	}
-	patience_over(&patience);
-	return merger;
-}
-
 static void *merge_main(void *context)
 {
 	struct merge_thread *merge = context;
@@ -273,14 +209,17 @@ static void *merge_main(void *context)
 		.warehouse = merge->setup->home->warehouse,
 		.cache_bytes = merge->setup->options->local_cache_bytes / 2,
 	};
+	struct error failure = { 0 };
 	struct arena *arena;
 	struct merger *merger;
 
 	if (!wait_for_beginning(merge))
 		return NULL;
 	arena = arena_new(4096);
-	merger = open_with_patience(merge, &setup, arena);
+	merger = merge_open(&(struct merge_opening){ merge->setup, arena, merge->told_lost }, &setup, &merge->dlq, &failure);
 	if (!merger) {
+		if (failure.kind != ERROR_NONE)
+			set_failed(merge, &failure);
 		arena_free(arena);
 		return NULL;
 	}

@@ -59,6 +59,21 @@ bool run_make_thread(const struct run_setup *setup, pthread_t *out, void *(*body
                      struct error *err);
 
 /*
+ * The merger (merge.c) opens (merge_open.c).
+ */
+struct merge_opening {
+	const struct run_setup *setup;
+	struct arena *arena;        /* as long as the merger */
+	uint64_t *told_lost;        /* of which lost replicas the journal has been told; lent, and kept up to date */
+};
+struct dlq;
+struct merger;
+struct sink_setup;
+/* With a connection of its own to the job's store, *out_dlq. NULL: it does not pass; or, without an error, the wish is to leave. */
+struct merger *merge_open(const struct merge_opening *opening, struct sink_setup *setup, struct dlq **out_dlq,
+                          struct error *err);
+
+/*
  * Wishes and rest (rest.c).
  */
 bool run_should_end(const struct run_setup *setup);
