@@ -371,6 +371,13 @@ static bool has_required_inside(struct event *e, const struct row *row)
 	                  "field %s is REQUIRED by the schema file, and the row has no value for it", path);
 }
 
+/* An empty object is a row of NULLs where there are columns. */
+static bool has_columns(struct event *e)
+{
+	return e->table->schema.count > 0 ||
+	       REFUSE_MAP(e, "no_columns", NOTHING, NOTHING, "the row has no column, and its table has none yet: there is nothing to write");
+}
+
 static bool write_row(struct debezium *d, struct event *e)
 {
 	bool is_upsert = d->options->replication_mode == REPLICATION_UPSERT;
@@ -379,7 +386,7 @@ static bool write_row(struct debezium *d, struct event *e)
 	struct row row;
 	struct span json;
 
-	if (!row_shape(d, e, 0, &d->rooms[0], &row) || (is_upsert && !key_decide(d, e, true)) || !row_convert(d, e, &row))
+	if (!row_shape(d, e, 0, &d->rooms[0], &row) || !has_columns(e) || (is_upsert && !key_decide(d, e, true)) || !row_convert(d, e, &row))
 		return false;
 	if ((e->table->required_count && !has_required(e, &row)) || (e->table->has_inside && !has_required_inside(e, &row)))
 		return false;

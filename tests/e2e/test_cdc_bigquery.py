@@ -280,6 +280,36 @@ def test_recorded_streams_are_rows_as_in_the_local_warehouse():
         check_beside_local(lines, ("d",), (way,), outputDatasetTemplate="d", outputTableNameTemplate="t")
 
 
+def test_an_empty_object_is_a_row_of_nulls_where_there_are_columns():
+    """The service refuses each row for a table without columns ("The destination table has no schema")."""
+    lines = [{"data": {}, "attrs": {"t": "t%d" % i}} for i in range(2)] + [{"data": {"a": 1}, "attrs": {"t": "t0"}}, {"data": {}, "attrs": {"t": "t0"}},
+                                                                          {"data": {"_metadata_error": "x"}, "attrs": {"t": "t2"}}]
+    names = {"outputDatasetTemplate": "d", "outputTableNameTemplate": "{_attributes.t}", "messageMetadata": True}
+    ours, letters = check_beside_local(lines, ("d",), **names)
+    assert [x[:2] for x in letters] == [("no_columns", "d.t0"), ("no_columns", "d.t1"), ("no_columns", "d.t2")] and list(ours) == ["d.t0"], (ours, letters)
+    assert len(ours["d.t0"][1]) == 2
+    for way in WAYS:
+        with emulators.bigquery("d", project=PROJECT) as bq, weir.Home() as home:
+            home.env.update(bq.env)
+            run(home, lines, expect=1, **dict(way, **names))
+            assert sorted(row["a"] or "" for row in bq.rows("d.t0")) == ["", "1"] and "t1" not in str(sorted(bq.state())), bq.state()
+            # The letter is a row once its table has columns.
+            (group,) = {letter["group"] for letter in home.letters() if letter["table"] == "d.t0"}
+            r = home.run("dlq", "replay", "--job", "rows", "--group", str(group), "--yes", "--json")
+            assert r.code == 0, r
+            assert sorted(row["a"] or "" for row in bq.rows("d.t0")) == ["", "", "1"]
+
+
+def test_a_table_that_somebody_made_without_columns_gets_them():
+    for way in WAYS:
+        with emulators.bigquery("d", project=PROJECT) as bq, weir.Home() as home:
+            home.env.update(bq.env)
+            bq.settings(schema_delay_s=1)
+            bq.table("d.t", [])
+            result = run(home, [{"tbl": "t", "a": i} for i in range(3)], expect=None, outputDatasetTemplate="d", **way)
+            assert result["written"] == 3 and not result["dead_lettered"] and len(bq.rows("d.t")) == 3, (way, result)
+
+
 REQUIRED_FILE = [{"name": "k", "type": "INT64", "mode": "REQUIRED"}, {"name": "late", "type": "STRING", "mode": "REQUIRED"}, {"name": "l", "type": "STRING", "mode": "REPEATED"},
                  {"name": "r", "type": "RECORD", "mode": "NULLABLE", "fields": [{"name": "x", "type": "INT64", "mode": "REQUIRED"}, {"name": "y", "type": "STRING"}]}]
 

@@ -220,6 +220,7 @@ static const struct expectation {
 	{ CALL_TABLE_PATCH, 412, GRPC_ANY, "conditionNotMet", "Precondition", FATE_LOOK, "google_conflict" },
 	{ CALL_TABLE_CREATE, 409, GRPC_ANY, "duplicate", "Already Exists", FATE_LOOK, "google_exists" },
 	{ CALL_TABLE_CREATE, 400, GRPC_ANY, "invalid", "Invalid field name", FATE_NEEDS_YOU, "table_refused" },
+	{ CALL_INSERT_ALL, 400, GRPC_ANY, "invalid", "The destination table has no schema.", FATE_LOOK, "column_not_yet" },
 	{ CALL_INSERT_ALL, 413, GRPC_ANY, "", "Request Entity Too Large", FATE_SPLIT, "row_too_large" },
 	{ CALL_INSERT_ALL, 400, GRPC_ANY, "invalid", "Request payload size exceeds the limit", FATE_SPLIT, "row_too_large" },
 	{ CALL_TABLE_PATCH, 400, GRPC_ANY, "invalid", "rows in the streaming buffer", FATE_WAIT, "streaming_buffer" },

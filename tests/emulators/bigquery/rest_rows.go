@@ -80,6 +80,9 @@ func insertAll(s *Server, c *restCall) (any, *failure) {
 
 func (s *Server) readInserts(t *table, c *restCall, given []any) ([]*insertRow, *failure) {
 	fields := t.written(s.clock.now()).fields
+	if len(fields) == 0 {
+		return nil, fail("invalid", "The destination table has no schema.")
+	}
 	ignores := c.body["ignoreUnknownValues"] == true
 	rows := []*insertRow{}
 	for i, item := range given {

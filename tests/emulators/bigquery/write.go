@@ -116,6 +116,9 @@ func (l *link) schema(request *storagepb.AppendRowsRequest, version *schemaVersi
 		}
 		message = made
 	}
+	if message.Fields().Len() == 0 {
+		return refuse(codes.InvalidArgument, "The proto descriptor has no field: %s", l.name.whole)
+	}
 	made, err := bind(message, version.fields)
 	if err != nil {
 		l.message = message // it could be read: the failure is told in band
