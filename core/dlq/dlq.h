@@ -50,16 +50,17 @@ bool dlq_keep(struct dlq *dlq, const struct batch *batch, const struct message *
 /* *out_is_twin (NULL: not asked): it is parked already, from an earlier delivery; this one is a repeat. */
 bool dlq_park(struct dlq *dlq, const struct message *message, const char *table, const struct refusal *why,
               bool *out_is_twin, struct error *err);
-/* Many at once, in a transaction: between the two nothing but dlq_park is called, and what they sum up to is stored at the
- * end. A rollback ends it too. */
-void dlq_park_begin(struct dlq *dlq);
+/* Around what a batch parks, from its first message to its last, in a transaction. Between the two nothing but dlq_park is
+ * called; texts, tables' names and reasons are lent until the end. is_many: it is worth storing them together. A
+ * rollback ends it too. */
+bool dlq_park_begin(struct dlq *dlq, const struct message *first, const struct message *last, bool is_many, struct error *err);
 bool dlq_park_end(struct dlq *dlq, struct error *err);
 
 /* Parked messages in order of arrival, without those of paused tables and of the tables that the JSON list `but` names (NULL:
  * none). They are read in stretches of so many numbers: `begin` finds the first behind `after_id` (*out_first 0: nothing is
  * left), `next` adds a message of its stretch to the batch, the bytes to the batch's arena (*out_id 0: the stretch ends), and
  * nothing else is done with the store until `end`. */
-#define DLQ_STRETCH 4096
+#define DLQ_STRETCH 1024
 bool dlq_unpark_begin(struct dlq *dlq, int64_t after_id, const json_t *but, int64_t *out_first, struct error *err);
 bool dlq_unpark_next(struct dlq *dlq, struct batch *into, int64_t *out_id, struct error *err);
 void dlq_unpark_end(struct dlq *dlq);

@@ -19,14 +19,14 @@ static void line_unpack(struct message *message, int64_t line)
 	message->receipt = line < 0 ? (uint64_t)-line : 0;
 }
 
-static void bind_message(sqlite3_stmt *stmt, const struct message *m, const struct text *attrs, const char *sha256)
+static void bind_message(sqlite3_stmt *stmt, const struct message *m, struct span attrs, struct span sha256)
 {
 	store_bind_text(stmt, 10, m->id);
 	dlq_bind_optional(stmt, 11, m->publish);
 	dlq_bind_optional(stmt, 12, m->key);
-	store_bind_blob(stmt, 13, text_span(attrs));
+	store_bind_blob(stmt, 13, attrs);
 	dlq_bind_count(stmt, 14, m->big ? m->big->size : m->body.len);
-	dlq_bind_optional(stmt, 15, span_of(sha256));
+	dlq_bind_optional(stmt, 15, sha256);
 	sqlite3_bind_int(stmt, 16, m->body_is_null);
 	sqlite3_bind_int(stmt, 17, m->big != NULL);
 	sqlite3_bind_int64(stmt, 18, m->received_us);
@@ -53,7 +53,7 @@ static void sum_up(struct dlq *dlq, const char *table, uint64_t bytes)
 {
 	size_t i = dlq->park_sum_count;
 
-	while (i && strcmp(dlq->park_sums[i - 1].table, table) != 0)
+	while (i && dlq->park_sums[i - 1].table != table)
 		i--;
 	if (!i) {
 		dlq->park_sums = memory_grow(dlq->park_sums, (dlq->park_sum_count + 1) * sizeof(*dlq->park_sums));
@@ -81,45 +81,93 @@ static bool is_twin(struct dlq *dlq, int64_t origin, const struct message *messa
 	return true;
 }
 
+bool parked_insert(struct dlq *dlq, const struct parked_row *row, const struct message *message, struct error *err)
+{
+	sqlite3_stmt *stmt = dlq_statement(dlq, PARK_ADD, err);
+
+	if (!stmt)
+		return false;
+	bind_place(stmt, row->origin, message, row->table, row->why);
+	bind_message(stmt, message, row->attrs, row->sha256);
+	if (row->id)
+		sqlite3_bind_int64(stmt, 21, row->id);
+	return dlq_run(dlq, stmt, err);
+}
+
 bool dlq_park(struct dlq *dlq, const struct message *message, const char *table, const struct refusal *why,
               bool *out_is_twin, struct error *err)
 {
-	sqlite3_stmt *stmt;
+	uint64_t bytes = (message->big ? message->big->size : message->body.len) + message->kept.len;
 	OWNED(text) attrs = attributes_pack(message);
-	int64_t origin = 0;
+	struct parked_row row = { .table = table, .why = why, .attrs = text_span(attrs),
+	                          .sha256 = span_of(message->big ? message->big->sha256 : NULL) };
 
 	if (out_is_twin)
 		*out_is_twin = false;
-	if (!dlq_origin_row(dlq, message, &origin, err) || !(stmt = dlq_statement(dlq, PARK_ADD, err)))
-		return false;
-	bind_place(stmt, origin, message, table, why);
-	bind_message(stmt, message, attrs, message->big ? message->big->sha256 : NULL);
-	if (!dlq_run(dlq, stmt, err))
+	if (dlq->is_piling) {
+		sum_up(dlq, table, bytes);
+		return dlq_pile_add(dlq, message, table, why, row.attrs, err);
+	}
+	if (!dlq_origin_row(dlq, message, &row.origin, err) || !parked_insert(dlq, &row, message, err))
 		return false;
 	if (!sqlite3_changes(dlq->store->db))
-		return !message->receipt || !out_is_twin || is_twin(dlq, origin, message, out_is_twin, err);
+		return !message->receipt || !out_is_twin || is_twin(dlq, row.origin, message, out_is_twin, err);
 	if (dlq->is_parking)
-		sum_up(dlq, table, (message->big ? message->big->size : message->body.len) + message->kept.len);
+		sum_up(dlq, table, bytes);
 	return true;
 }
 
 /* A trigger costs a third of what a parked message costs. To switch it has every statement prepared anew, so this is for
  * many messages at once. */
-void dlq_park_begin(struct dlq *dlq)
+void triggers_switch(struct dlq *dlq, bool is_on)
 {
+	sqlite3_db_config(dlq->store->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, is_on, NULL);
+}
+
+static bool has_between(struct dlq *dlq, int64_t origin, const struct message *first, const struct message *last, bool *out,
+                        struct error *err)
+{
+	sqlite3_stmt *stmt = dlq_statement(dlq, PARK_BETWEEN, err);
+
+	if (!stmt)
+		return false;
+	sqlite3_bind_int64(stmt, 1, origin);
+	dlq_bind_count(stmt, 2, first->offset);
+	dlq_bind_count(stmt, 3, last->offset);
+	if (!dlq_row(dlq, stmt, out, err))
+		return false;
+	sqlite3_reset(stmt);
+	return true;
+}
+
+bool dlq_park_begin(struct dlq *dlq, const struct message *first, const struct message *last, bool is_many, struct error *err)
+{
+	struct pile_choice met = { .is_by_place = true, .low = (int64_t)first->offset, .high = (int64_t)last->offset };
+	bool has_met = true;
+
 	dlq->park_sum_count = 0;
-	dlq->is_parking = sqlite3_db_config(dlq->store->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL) == SQLITE_OK;
+	/* A subscription's places have no order: each is looked for by itself. */
+	if (!first->receipt && (!dlq_origin_row(dlq, first, &met.origin, err) || !dlq_piles_spread(dlq, &met, err) ||
+	                        (is_many && !has_between(dlq, met.origin, first, last, &has_met, err))))
+		return false;
+	if (is_many && !has_met)
+		return dlq_piles_begin(dlq, met.origin, err);
+	dlq->is_parking = is_many;
+	if (is_many)
+		triggers_switch(dlq, false);
+	return true;
 }
 
 void dlq_park_forget(struct dlq *dlq)
 {
 	if (dlq->is_parking)
-		sqlite3_db_config(dlq->store->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1, NULL);
+		triggers_switch(dlq, true);
 	dlq->is_parking = false;
 	dlq->park_sum_count = 0;
+	dlq_piles_forget(dlq);
 }
 
-bool dlq_park_end(struct dlq *dlq, struct error *err)
+static bool sums_store(struct dlq *dlq, struct error *err)
 {
 	bool is_fine = true;
 
@@ -135,6 +183,13 @@ bool dlq_park_end(struct dlq *dlq, struct error *err)
 		dlq_bind_count(stmt, 3, sum->bytes);
 		is_fine = dlq_run(dlq, stmt, err);
 	}
+	return is_fine;
+}
+
+bool dlq_park_end(struct dlq *dlq, struct error *err)
+{
+	bool is_fine = (!dlq->is_piling || dlq_piles_end(dlq, err)) && sums_store(dlq, err);
+
 	dlq_park_forget(dlq);
 	return is_fine;
 }
@@ -213,13 +268,30 @@ static bool stretch_find(struct dlq *dlq, int64_t after_id, struct span but, int
 	return true;
 }
 
+static bool stretch_spread(struct dlq *dlq, int64_t first, struct span but, struct error *err)
+{
+	struct pile_choice reached = { .before = first + DLQ_STRETCH, .but = but };
+	sqlite3_stmt *stmt = dlq_statement(dlq, PILE_ANY, err);
+	bool has_any = false;
+
+	if (!stmt)
+		return false;
+	sqlite3_bind_int64(stmt, 1, reached.before);
+	store_bind_text(stmt, 2, but);
+	if (!dlq_row(dlq, stmt, &has_any, err))
+		return false;
+	sqlite3_reset(stmt);
+	return !has_any || dlq_piles_spread(dlq, &reached, err);
+}
+
 bool dlq_unpark_begin(struct dlq *dlq, int64_t after_id, const json_t *but, int64_t *out_first, struct error *err)
 {
 	char *list = but ? json_dumps(but, JSON_COMPACT) : NULL;
 	struct span left_out = span_of(list);
 	sqlite3_stmt *stmt = NULL;
 
-	if (stretch_find(dlq, after_id, left_out, out_first, err) && (stmt = dlq_statement(dlq, PARK_NEXT, err))) {
+	if (stretch_find(dlq, after_id, left_out, out_first, err) && stretch_spread(dlq, *out_first, left_out, err) &&
+	    (stmt = dlq_statement(dlq, PARK_NEXT, err))) {
 		sqlite3_bind_int64(stmt, 1, *out_first);
 		sqlite3_bind_text(stmt, 2, left_out.at, (int)left_out.len, SQLITE_TRANSIENT);
 		sqlite3_bind_int64(stmt, 3, *out_first + DLQ_STRETCH);
@@ -257,13 +329,30 @@ bool dlq_unpark_done(struct dlq *dlq, int64_t id, struct error *err)
 	return dlq_run(dlq, stmt, err);
 }
 
+static bool origin_by_identity(struct dlq *dlq, struct span identity, int64_t *out_origin, struct error *err)
+{
+	sqlite3_stmt *stmt = dlq_statement(dlq, ORIGIN_FIND, err);
+	bool has_row = false;
+
+	if (!stmt)
+		return false;
+	store_bind_blob(stmt, 1, identity);
+	if (!dlq_row(dlq, stmt, &has_row, err))
+		return false;
+	*out_origin = has_row ? sqlite3_column_int64(stmt, 0) : 0;
+	sqlite3_reset(stmt);
+	return true;
+}
+
 bool dlq_unpark_forget(struct dlq *dlq, struct span identity, uint64_t offset, const json_t *offsets, struct error *err)
 {
-	sqlite3_stmt *stmt = dlq_statement(dlq, PARK_FORGET, err);
+	struct pile_choice behind = { .is_by_place = true, .low = (int64_t)offset, .high = INT64_MAX };
+	sqlite3_stmt *stmt;
 	char *further;
 	bool is_fine;
 
-	if (!stmt)
+	if (!origin_by_identity(dlq, identity, &behind.origin, err) || (behind.origin && !dlq_piles_spread(dlq, &behind, err)) ||
+	    !(stmt = dlq_statement(dlq, PARK_FORGET, err)))
 		return false;
 	further = offsets ? json_dumps(offsets, JSON_COMPACT) : NULL;
 	store_bind_blob(stmt, 1, identity);

@@ -36,7 +36,8 @@ enum dlq_statement {
 	ORIGIN_ADD, ORIGIN_FIND,
 	LETTER_FIND, LETTER_ADD, LETTER_AGAIN, LETTER_CHANGE, LETTER_SET_STATE, LETTER_COUNT, BODY_ADD,
 	GROUP_FIND, GROUP_LAST, GROUP_ADD, GROUP_HAS_KEY, GROUP_GREW, GROUP_SHRANK,
-	PARK_ADD, PARK_LINE, PARK_SUM_ADD, PARK_FIRST, PARK_NEXT, PARK_FORGET, PARK_DONE, PARK_SUM, PARK_WHY,
+	PARK_ADD, PARK_LINE, PARK_SUM_ADD, PARK_NEWEST, PARK_SET_NEWEST, PARK_BETWEEN, PARK_FIRST, PARK_NEXT, PARK_FORGET, PARK_DONE, PARK_SUM, PARK_WHY,
+	PILE_ADD, PILE_DROP, PILE_ANY, PILE_AT, PILE_BEFORE,
 	LIST_ALL, LIST_ALL_BACK, LIST_ONE, LIST_FIRST, LIST_BODY, LIST_HEAD, LIST_GROUPS, LIST_LATE,
 	PAIR_LIST, PAIR_IDS, PAIR_IDS_BACK, PAIR_COUNT, PAIR_DISCARD,
 	COUNT_STATES, TROUBLES,
@@ -80,7 +81,38 @@ struct dlq {
 	bool is_parking;                /* triggers are off */
 	struct park_sum *park_sums;
 	size_t park_sum_count;
+	bool is_piling;                 /* what is parked goes onto piles (dlq_pile.c) */
+	struct parked_pile *piles;             /* of this batch, by table */
+	size_t pile_count;
+	int64_t pile_origin, pile_id;   /* the newest number that was given */
 };
+
+/* A parked message's row, but for what its message says. */
+struct parked_row {
+	int64_t id;                     /* 0: the next one */
+	int64_t origin;
+	const char *table;
+	const struct refusal *why;      /* or NULL */
+	struct span attrs, sha256;
+};
+bool parked_insert(struct dlq *dlq, const struct parked_row *row, const struct message *message, struct error *err);
+void triggers_switch(struct dlq *dlq, bool is_on);
+
+/* Which piles: of this origin with a place from low to high; or with a number below `before`, and no table that `but`, a JSON
+ * list, leaves out. */
+struct pile_choice {
+	bool is_by_place;
+	int64_t origin, low, high;
+	int64_t before;
+	struct span but;
+};
+bool dlq_piles_begin(struct dlq *dlq, int64_t origin, struct error *err);
+bool dlq_pile_add(struct dlq *dlq, const struct message *message, const char *table, const struct refusal *why, struct span attrs,
+              struct error *err);
+bool dlq_piles_end(struct dlq *dlq, struct error *err);
+void dlq_piles_forget(struct dlq *dlq);
+/* In the transaction that is open, or in one of its own. */
+bool dlq_piles_spread(struct dlq *dlq, const struct pile_choice *which, struct error *err);
 
 /* What this transaction will tell when it commits (dlq_watch.c). */
 struct dlq_watch;

@@ -115,12 +115,21 @@ static const char version_8[] =
 	"END;"
 	"UPDATE parked_sums SET bytes = (SELECT coalesce(sum(size + coalesce(length(kept), 0)), 0) FROM parked p WHERE p.tbl = parked_sums.tbl);";
 
-static const char *const migrations[] = { version_1, version_2, version_3, version_4, version_5, version_6, version_7, version_8 };
+/* Parked messages of a table that have no rows of their own yet (dlq_pile.c). Their numbers are of the same sequence. */
+static const char version_9[] =
+	"CREATE TABLE piles (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, tbl TEXT NOT NULL, origin INTEGER NOT NULL,"
+	" low INTEGER NOT NULL, high INTEGER NOT NULL, stage TEXT, code TEXT, message TEXT, body BLOB NOT NULL);"
+	"CREATE INDEX piles_by_table ON piles (tbl, first);"
+	"CREATE INDEX piles_by_place ON piles (origin, high);"
+	"INSERT INTO sqlite_sequence (name, seq) SELECT 'parked', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'parked');";
+
+static const char *const migrations[] = { version_1, version_2, version_3, version_4, version_5, version_6, version_7, version_8,
+	                                  version_9 };
 
 const struct store_kind dlq_kind = {
 	.what = "store of dead letters",
 	.application_id = 0x77646c71, /* "wdlq" */
-	.version = 8,
+	.version = 9,
 	.migrations = migrations,
 };
 
@@ -140,6 +149,8 @@ const struct store_kind dlq_kind = {
 #define PARKED_COLUMNS                                                                                               \
 	"id, origin, place, line, message_id, publish, ordering_key, attrs, size, sha256, is_null, is_big, received, body," \
 	" kept FROM parked "
+
+#define PILE_COLUMNS "first, tbl, origin, stage, code, message, body FROM piles "
 
 const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[ORIGIN_ADD] = "INSERT INTO origins (identity, kind, file) VALUES (?1, ?2, ?3)"
@@ -170,8 +181,8 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	[GROUP_SHRANK] = "UPDATE groups SET keys = keys - ?2, sample = (SELECT min(id) FROM letters WHERE grp = ?1)"
 	                 " WHERE id = ?1",
 
-	[PARK_ADD] = "INSERT INTO parked (origin, place, line, tbl, stage, code, message, col, path, message_id, publish,"
-	             " ordering_key, attrs, size, sha256, is_null, is_big, received, body, kept) VALUES (?1, ?2, ?3, ?4, ?5, ?6,"
+	[PARK_ADD] = "INSERT INTO parked (id, origin, place, line, tbl, stage, code, message, col, path, message_id, publish,"
+	             " ordering_key, attrs, size, sha256, is_null, is_big, received, body, kept) VALUES (?21, ?1, ?2, ?3, ?4, ?5, ?6,"
 	             " ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20) ON CONFLICT (origin, place) DO"
 	             " NOTHING",
 	[PARK_LINE] = "SELECT line FROM parked WHERE origin = ?1 AND place = ?2",
@@ -179,13 +190,29 @@ const char *const dlq_sql[DLQ_STATEMENTS] = {
 	                 " ON CONFLICT DO UPDATE SET count = count + ?2, bytes = bytes + ?3",
 	/* By the index of each table that is not left out: however much others have parked, none of it is read. */
 	[PARK_FIRST] = "SELECT min(id) FROM (SELECT (SELECT p.id FROM parked p WHERE p.tbl = s.tbl AND p.id > ?1 ORDER BY p.id"
-	               " LIMIT 1) AS id FROM parked_sums s WHERE s.count > 0 AND " IS_NOT_LEFT_OUT("s.tbl", "?2") ")",
+	               " LIMIT 1) AS id FROM parked_sums s WHERE s.count > 0 AND " IS_NOT_LEFT_OUT("s.tbl", "?2")
+	               " UNION ALL SELECT (SELECT min(l.first) FROM piles l WHERE l.tbl = s.tbl AND l.first > ?1)"
+	               " FROM parked_sums s WHERE s.count > 0 AND " IS_NOT_LEFT_OUT("s.tbl", "?2") ")",
+	[PARK_NEWEST] = "SELECT seq FROM sqlite_sequence WHERE name = 'parked'",
+	[PARK_SET_NEWEST] = "UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'parked'",
+	[PARK_BETWEEN] = "SELECT 1 FROM parked WHERE origin = ?1 AND place BETWEEN ?2 AND ?3 LIMIT 1",
 	[PARK_NEXT] = "SELECT " PARKED_COLUMNS "WHERE id >= ?1 AND id < ?3 AND " IS_NOT_LEFT_OUT("tbl", "?2") " ORDER BY id",
 	[PARK_FORGET] = "DELETE FROM parked WHERE place >= ?2 AND origin = (SELECT id FROM origins WHERE identity = ?1)"
 	                " AND place >= coalesce((SELECT value FROM json_each(?3) WHERE key = tbl), ?2)",
 	[PARK_DONE] = "DELETE FROM parked WHERE id = ?1",
-	[PARK_WHY] = "SELECT code, message FROM parked WHERE tbl = ?1 AND stage = 'write' ORDER BY id DESC LIMIT 1",
+	[PARK_WHY] = "SELECT code, message FROM (SELECT * FROM (SELECT id, code, message FROM parked WHERE tbl = ?1 AND stage = 'write'"
+	             " ORDER BY id DESC LIMIT 1) UNION ALL SELECT * FROM (SELECT last, code, message FROM piles WHERE tbl = ?1"
+	             " AND stage = 'write' ORDER BY first DESC LIMIT 1)) ORDER BY id DESC LIMIT 1",
 	[PARK_SUM] = "SELECT coalesce(sum(count), 0), coalesce(sum(bytes), 0) FROM parked_sums WHERE ?1 IS NULL OR tbl = ?1",
+
+	[PILE_ADD] = "INSERT INTO piles (first, last, tbl, origin, low, high, stage, code, message, body)"
+	             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+	[PILE_DROP] = "DELETE FROM piles WHERE first = ?1",
+	[PILE_ANY] = "SELECT 1 FROM parked_sums s WHERE s.count > 0 AND " IS_NOT_LEFT_OUT("s.tbl", "?2")
+	             " AND EXISTS (SELECT 1 FROM piles l WHERE l.tbl = s.tbl AND l.first < ?1) LIMIT 1",
+	[PILE_AT] = "SELECT " PILE_COLUMNS "WHERE origin = ?1 AND high >= ?2 AND low <= ?3 ORDER BY first LIMIT 1",
+	[PILE_BEFORE] = "SELECT " PILE_COLUMNS "WHERE first < ?1 AND first = (SELECT min((SELECT min(l.first) FROM piles l"
+	                " WHERE l.tbl = s.tbl)) FROM parked_sums s WHERE s.count > 0 AND " IS_NOT_LEFT_OUT("s.tbl", "?2") ")",
 
 	[LIST_ALL] = "SELECT " LETTER_COLUMNS "WHERE l.id > ?1 ORDER BY l.id LIMIT ?2",
 	[LIST_ALL_BACK] = "SELECT " LETTER_COLUMNS "WHERE l.id < ?1 ORDER BY l.id DESC LIMIT ?2",

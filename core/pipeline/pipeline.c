@@ -199,9 +199,15 @@ static bool is_stored(const struct message *message)
 	return message->origin && !message->letter;
 }
 
+/* What of a batch is to be parked. */
+struct parking {
+	size_t count;
+	const struct message *first, *last;
+};
+
 /* A letter is kept; what is to be parked is counted. */
 static bool store_letter(struct pipeline *p, const struct batch *batch, struct message *message, bool *is_open,
-                         size_t *parked, struct error *err)
+                         struct parking *parking, struct error *err)
 {
 	bool letter = is_letter(batch, message);
 
@@ -210,7 +216,10 @@ static bool store_letter(struct pipeline *p, const struct batch *batch, struct m
 	if (!*is_open && !dlq_begin(p->dlq, err))
 		return false;
 	*is_open = true;
-	*parked += !letter;
+	if (!letter && !parking->count++)
+		parking->first = message;
+	if (!letter)
+		parking->last = message;
 	return !letter || pipeline_keep_letter(p, batch, message, err);
 }
 
@@ -225,13 +234,15 @@ static void count_as_repeat(struct batch *batch, struct message *message)
 	}
 }
 
-static bool store_parked(struct pipeline *p, struct batch *batch, size_t count, struct error *err)
+static bool store_parked(struct pipeline *p, struct batch *batch, const struct parking *parking, struct error *err)
 {
-	bool is_many = count >= PARK_MANY, is_fine = true, is_twin;
+	bool is_fine = true, is_twin;
 
-	if (is_many)
-		dlq_park_begin(p->dlq);
-	for (size_t i = 0; is_fine && count && i < batch->message_count; i++) {
+	if (!parking->count)
+		return true;
+	if (!dlq_park_begin(p->dlq, parking->first, parking->last, parking->count >= PARK_MANY, err))
+		return false;
+	for (size_t i = 0; is_fine && i < batch->message_count; i++) {
 		struct message *message = &batch->messages[i];
 		const struct refusal *why = is_letter(batch, message) ? NULL : pipeline_why_parked(batch, message);
 
@@ -242,7 +253,7 @@ static bool store_parked(struct pipeline *p, struct batch *batch, size_t count, 
 		if (is_fine && is_twin)
 			count_as_repeat(batch, message);
 	}
-	return is_fine && (!is_many || dlq_park_end(p->dlq, err));
+	return is_fine && dlq_park_end(p->dlq, err);
 }
 
 static const struct message *change_message(const struct batch *batch, const struct schema_change *change)
@@ -292,12 +303,12 @@ static bool store_changes(struct pipeline *p, const struct batch *batch, bool *i
 static bool store_letters(struct pipeline *p, struct batch *batch, struct error *err)
 {
 	bool is_open = false, is_fine = true;
-	size_t parked = 0;
+	struct parking parking = { 0 };
 
 	for (size_t i = 0; is_fine && i < batch->message_count; i++)
-		is_fine = store_letter(p, batch, &batch->messages[i], &is_open, &parked, err);
-	is_fine = is_fine && store_parked(p, batch, parked, err) && store_changes(p, batch, &is_open, err) &&
-	          (!parked || park_has_room(p, err));
+		is_fine = store_letter(p, batch, &batch->messages[i], &is_open, &parking, err);
+	is_fine = is_fine && store_parked(p, batch, &parking, err) && store_changes(p, batch, &is_open, err) &&
+	          (!parking.count || park_has_room(p, err));
 	if (!is_open)
 		return is_fine;
 	crash_point(letters_written);
@@ -306,7 +317,7 @@ static bool store_letters(struct pipeline *p, struct batch *batch, struct error 
 		return because(err, "storing dead letters of batch %" PRIu64, batch->number);
 	}
 	crash_point(letters_committed);
-	if (parked)
+	if (parking.count)
 		crash_point(parked_committed);
 	return true;
 }

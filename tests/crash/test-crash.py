@@ -284,7 +284,7 @@ class Altered(Unruled):
 def scenarios():
     keyed = weir.feed(history(), weir.id_key)
     other = [weir.event({"id": i, "v": i}, table="t", schema="a", lsn=10 + i) for i in range(5)]
-    other += [weir.event({"id": i, "v": -i}, table="t", schema="b", lsn=20 + i) for i in range(9)]
+    other += [weir.event({"id": i, "v": -i}, table="t", schema="b", lsn=20 + i) for i in range(120)] # enough to be parked together
     long_line = keyed + '{"data":{"x":"' + "y" * 20000 + '"}}\n'
     return [
         Scenario("merge", keyed),

@@ -237,7 +237,7 @@ def test_files_of_the_first_version_go_on():
                     db.execute("drop table %s" % table)
                 db.execute("pragma user_version = 1")
         with sqlite3.connect(os.path.join(home.state, "jobs", "shop.db")) as db:
-            for table in ("remembered", "outbound", "files_made", "files_read", "due", "retried"):
+            for table in ("remembered", "outbound", "files_made", "files_read", "due", "retried", "piles"):
                 db.execute("drop table %s" % table)
             db.execute("alter table timeline drop column steps")
             db.execute("drop index letters_by_time")

@@ -105,7 +105,9 @@ static inline bool fake_sink_write(struct sink *sink, struct batch *batch, struc
  */
 
 #define LETTERS_OF "SELECT count(*) FROM letters WHERE message_id = ?1"
-#define PARKED_OF "SELECT count(*) FROM parked WHERE message_id = ?1"
+/* In a row of its own, or among what was parked together, where its id stands in the bytes. */
+#define PARKED_OF                                                                                                            \
+	"SELECT (SELECT count(*) FROM parked WHERE message_id = ?1) + (SELECT count(*) FROM piles WHERE instr(body, CAST(?1 AS BLOB)))"
 
 static inline bool name_has_row(const struct stored *stored, const char *name)
 {

@@ -852,30 +852,44 @@ static void check_parked(struct place *place, const char *table, uint64_t count_
 }
 
 /* Sums that are stored at the end are those that are stored message by message, also behind a rollback. */
-static void many_parked_messages_are_summed_up_once(void **state)
+/* Parks messages at places from..from+count, each third in shop.other, as a batch does. */
+static void park_batch(struct place *place, uint64_t from, size_t count, bool is_many)
 {
 	static const struct refusal why = { "write", "paused", "the table is paused", { NULL, 0 }, { NULL, 0 } };
 	static const char *const tables[] = { "shop.orders", "shop.other" };
+	struct error err = { 0 };
+	struct message *first = &place->batch->messages[place->batch->message_count];
+
+	for (size_t i = 0; i < count; i++)
+		message_at(place, from + i, SPAN("{}"), NULL);
+	assert_true(dlq_park_begin(place->dlq, first, first + count - 1, is_many, &err));
+	for (size_t i = 0; i < count; i++)
+		assert_true(dlq_park(place->dlq, first + i, tables[i % 3 == 0], &why, NULL, &err));
+}
+
+static void end_parking(struct place *place)
+{
+	struct error err = { 0 };
+
+	assert_true(dlq_park_end(place->dlq, &err) && dlq_commit(place->dlq, &err));
+}
+
+/* Also when the same batch comes again: then each is looked for by itself. */
+static void many_parked_messages_are_summed_up_once(void **state)
+{
+	static const struct refusal why = { "write", "paused", "the table is paused", { NULL, 0 }, { NULL, 0 } };
 	struct place *place = *state;
 	struct error err = { 0 };
 
-	for (int round = 0; round < 2; round++) {
+	assert_true(dlq_begin(place->dlq, &err));
+	park_batch(place, 100, 9, true);
+	dlq_rollback(place->dlq);
+	check_parked(place, NULL, 0, 0);
+	for (int round = 0; round < 4; round++) {
 		assert_true(dlq_begin(place->dlq, &err));
-		dlq_park_begin(place->dlq);
-		for (uint64_t i = 0; i < 9; i++) {
-			struct message *m = message_at(place, 100 + i, SPAN("{}"), NULL);
-
-			assert_true(dlq_park(place->dlq, m, tables[i % 3 == 0], &why, NULL, &err));
-			assert_true(dlq_park(place->dlq, m, tables[i % 3 == 0], &why, NULL, &err));
-		}
-		if (round == 0) {
-			dlq_rollback(place->dlq);
-			check_parked(place, NULL, 0, 0);
-			continue;
-		}
-		assert_true(dlq_park_end(place->dlq, &err));
+		park_batch(place, 100, 9, round != 2);
+		end_parking(place);
 		check_parked(place, NULL, 9, 18);
-		assert_true(dlq_commit(place->dlq, &err));
 	}
 	check_parked(place, "shop.orders", 6, 12);
 	assert_true(dlq_begin(place->dlq, &err));
@@ -884,6 +898,123 @@ static void many_parked_messages_are_summed_up_once(void **state)
 	assert_true(dlq_commit(place->dlq, &err));
 	check_parked(place, "shop.orders", 7, 15);
 	check_parked(place, "shop.other", 2, 4);
+}
+
+static void check_back(struct place *place, const uint64_t *offsets, size_t count)
+{
+	struct error err = { 0 };
+	int64_t after = 0, first, id;
+
+	batch_reset(place->batch);
+	while (assert_true(dlq_unpark_begin(place->dlq, after, NULL, &first, &err)), first) {
+		while (assert_true(dlq_unpark_next(place->dlq, place->batch, &id, &err)), id)
+			assert_int_equal(place->batch->messages[place->batch->message_count - 1].offset, offsets[place->batch->message_count - 1]);
+		dlq_unpark_end(place->dlq);
+		after = first + DLQ_STRETCH - 1;
+	}
+	assert_int_equal(place->batch->message_count, count);
+}
+
+/* Numbers go on, whether messages were stored together or one by one, and so does the order in which they come back. */
+static void messages_that_were_parked_together_come_back_among_the_others(void **state)
+{
+	uint64_t offsets[24];
+	struct place *place = *state;
+	struct error err = { 0 };
+	const char *code, *sentence;
+
+	for (uint64_t i = 0; i < 24; i++)
+		offsets[i] = 300 - i / 4 * 10 + i % 4;
+	for (uint64_t i = 0; i < 6; i++) {
+		assert_true(dlq_begin(place->dlq, &err));
+		park_batch(place, 300 - i * 10, 4, i % 3 != 1);
+		end_parking(place);
+	}
+	assert_true(dlq_parked_why(place->dlq, "shop.other", &code, &sentence));
+	assert_string_equal(code, "paused");
+	assert_string_equal(sentence, "the table is paused");
+	check_back(place, offsets, 24);
+	check_parked(place, NULL, 24, 48);
+}
+
+/* A run died behind what was parked together: what the source gives again is forgotten, the rest is there. */
+static void of_messages_that_were_parked_together_the_last_are_forgotten(void **state)
+{
+	static const uint64_t offsets[] = { 0, 1, 2, 3, 4, 30 };
+	struct place *place = *state;
+	struct error err = { 0 };
+	json_t *further = json_pack("{sI}", "shop.other", (json_int_t)31);
+
+	assert_true(dlq_begin(place->dlq, &err));
+	park_batch(place, 0, 9, true);
+	end_parking(place);
+	assert_true(dlq_begin(place->dlq, &err));
+	park_batch(place, 30, 9, true);
+	end_parking(place);
+	assert_true(dlq_unpark_forget(place->dlq, SPAN("feed-1"), 5, NULL, &err));
+	check_back(place, offsets, 5);
+	check_parked(place, "shop.other", 2, 4);
+	assert_true(dlq_begin(place->dlq, &err));
+	park_batch(place, 30, 9, true);
+	end_parking(place);
+	assert_true(dlq_unpark_forget(place->dlq, SPAN("feed-1"), 5, further, &err));
+	json_decref(further);
+	check_back(place, offsets, 6);
+}
+
+static void check_same(const struct message *got, const struct message *want)
+{
+	assert_true(span_equal(got->id, want->id) && span_equal(got->key, want->key) && span_equal(got->publish, want->publish));
+	assert_true(span_equal(got->body, want->body) && span_equal(got->kept, want->kept));
+	assert_int_equal(got->body_is_null, want->body_is_null);
+	assert_int_equal(got->line, want->line);
+	assert_int_equal(got->received_us, want->received_us);
+	assert_int_equal(got->attr_count, want->attr_count);
+	for (size_t i = 0; i < got->attr_count; i++)
+		assert_true(span_equal(got->attrs[i].name, want->attrs[i].name) && span_equal(got->attrs[i].value, want->attrs[i].value));
+	assert_int_equal(got->big != NULL, want->big != NULL);
+	if (got->big) {
+		assert_int_equal(got->big->size, want->big->size);
+		assert_string_equal(got->big->sha256, want->big->sha256);
+	}
+}
+
+/* Every byte of a message, and a body that fills what is stored together. */
+static void messages_that_were_parked_together_are_whole(void **state)
+{
+	static char large[400000];
+	static const struct attribute attrs[] = { { SPAN("a"), SPAN("1\0") }, { SPAN("a"), SPAN("") } };
+	static const struct big_body big = { 5000000000, "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef" };
+	struct place *place = *state;
+	struct error err = { 0 };
+	struct message sent[5], *m;
+	int64_t id;
+
+	memset(large, 'x', sizeof(large));
+	for (uint64_t i = 0; i < 5; i++) {
+		m = message_at(place, 50 + i, i == 1 ? span_make(large, sizeof(large)) : SPAN("\xff\0"), NULL);
+		m->attrs = attrs;
+		m->attr_count = i < 3 ? 2 : 0;
+		m->id = i ? SPAN("41") : (struct span){ 0 };
+		m->key = i == 2 ? SPAN("k\0") : (struct span){ 0 };
+		m->publish = i == 3 ? SPAN("2026-01-05T03:10:00.123Z") : (struct span){ 0 };
+		m->kept = i == 4 ? SPAN("kept") : (struct span){ 0 };
+		m->big = i == 3 ? &big : NULL;
+		m->body_is_null = i == 4;
+		sent[i] = *m;
+	}
+	assert_true(dlq_begin(place->dlq, &err) && dlq_park_begin(place->dlq, m - 4, m, true, &err));
+	for (size_t i = 0; i < 5; i++)
+		assert_true(dlq_park(place->dlq, m - 4 + i, "shop.orders", NULL, NULL, &err));
+	end_parking(place);
+	check_parked(place, NULL, 5, sizeof(large) + 3 * 2 + 5000000000 + 4);
+	batch_reset(place->batch);
+	assert_true(dlq_unpark_begin(place->dlq, 0, NULL, &id, &err));
+	for (size_t i = 0; i < 5; i++) {
+		assert_true(dlq_unpark_next(place->dlq, place->batch, &id, &err));
+		check_same(&place->batch->messages[i], &sent[i]);
+	}
+	dlq_unpark_end(place->dlq);
 }
 
 /* What is kept beside a message takes room as its body does, whichever way it is summed up. */
@@ -899,7 +1030,7 @@ static void what_is_kept_beside_parked_messages_counts(void **state)
 		m->kept = SPAN("0123456789");
 		assert_true(dlq_begin(place->dlq, &err));
 		if (round)
-			dlq_park_begin(place->dlq);
+			assert_true(dlq_park_begin(place->dlq, m, m, true, &err));
 		assert_true(dlq_park(place->dlq, m, "shop.orders", &why, NULL, &err));
 		assert_true(!round || dlq_park_end(place->dlq, &err));
 		assert_true(dlq_commit(place->dlq, &err));
@@ -1198,6 +1329,9 @@ int main(void)
 		TEST(parked_messages_come_back_in_order),
 		TEST(parked_messages_of_tables_that_are_left_out_are_stepped_over),
 		TEST(many_parked_messages_are_summed_up_once),
+		TEST(messages_that_were_parked_together_come_back_among_the_others),
+		TEST(of_messages_that_were_parked_together_the_last_are_forgotten),
+		TEST(messages_that_were_parked_together_are_whole),
 		TEST(what_is_kept_beside_parked_messages_counts),
 		TEST(parked_message_that_is_refused_later_keeps_its_origin),
 		TEST(choice_is_listed_in_the_order_of_numbers),
