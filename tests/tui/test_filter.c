@@ -256,6 +256,34 @@ static void each_time_the_rows_are_tried_has_its_own_budget(void **state)
 	filter_free(filter);
 }
 
+/* As long as a filter may be, and like the text up to its last letter. */
+static void a_long_word_takes_no_longer_than_its_text(void **state)
+{
+	char *hay = memory_alloc(200001), word[4001];
+	struct letter letter = { { hay, NULL, NULL, NULL, NULL }, 0, 0 };
+	struct filter_row row = { fields, get, number, &letter };
+	struct filter *filter;
+	double since;
+
+	(void)state;
+	for (size_t i = 0; i < 100000; i++)
+		memcpy(hay + 2 * i, i % 2 ? "\xc3\xa9" : "\xc3\x89", 2);
+	hay[200000] = '\0';
+	for (size_t i = 0; i < 2000; i++)
+		memcpy(word + 2 * i, "\xc3\xa9", 2);
+	word[4000] = '\0';
+	filter = filter_read(word, fields, NULL);
+	assert_true(filter_holds(filter, &row));
+	filter_free(filter);
+	memcpy(word + 3998, "xx", 2);
+	filter = filter_read(word, fields, NULL);
+	since = cpu_s();
+	assert_false(filter_holds(filter, &row));
+	assert_true(cpu_s() - since < 1);
+	filter_free(filter);
+	free(hay);
+}
+
 static void a_regex_finds_at_every_place_of_a_long_text(void **state)
 {
 	char hay[201];
@@ -314,6 +342,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_an_empty_filter_and_no_error),
 		cmocka_unit_test(a_regex_that_takes_too_long_holds_for_nothing_more),
 		cmocka_unit_test(each_time_the_rows_are_tried_has_its_own_budget),
+		cmocka_unit_test(a_long_word_takes_no_longer_than_its_text),
 		cmocka_unit_test(a_regex_finds_at_every_place_of_a_long_text),
 		cmocka_unit_test(terms_of_some_fields_can_be_tried_alone),
 	};

@@ -11,6 +11,7 @@ void filter_free(struct filter *filter)
 		return;
 	for (size_t i = 0; i < filter->count; i++) {
 		free(filter->terms[i].word);
+		free(filter->terms[i].folded);
 		regex_free(filter->terms[i].regex);
 	}
 	free(filter->text);
@@ -49,25 +50,36 @@ static uint32_t take_letter(const char **at)
 	return code < 0x110000u ? (uint32_t)towlower((wint_t)code) : code;
 }
 
-static bool begins_with(const char *text, const char *word)
+char *filter_fold(const char *text)
 {
-	while (*word) {
-		if (!*text || take_letter(&text) != take_letter(&word))
-			return false;
+	size_t room = 2 * strlen(text) + 1; /* a letter of two bytes may have one of three */
+	char *folded = memory_alloc(room), *to = folded;
+
+	while (*text) {
+		uint32_t code = take_letter(&text);
+
+		if (code < 0x110000u)
+			to += utf8_put(code, to);
+		else
+			*to++ = text[-1];
 	}
-	return true;
+	*to = '\0';
+	return folded;
 }
 
+/* Each in time that grows with the text alone: word and text may be long, and alike. */
 static bool contains(const struct term *term, const char *text, int64_t *cpu_ns)
 {
+	char *folded;
+	bool is_found;
+
 	(void)cpu_ns;
-	if (term->is_ascii)
+	if (!term->folded)
 		return strcasestr(text, term->word) != NULL;
-	for (; *text; take_letter(&text)) {
-		if (begins_with(text, term->word))
-			return true;
-	}
-	return false;
+	folded = filter_fold(text);
+	is_found = strstr(folded, term->folded) != NULL;
+	free(folded);
+	return is_found;
 }
 
 static bool contains_in_order(const struct term *term, const char *text, int64_t *cpu_ns)

@@ -16,7 +16,7 @@ struct term {
 	bool is_not;
 	size_t field;        /* or FIELD_ANY */
 	char *word;          /* what stands to the right, without its signs */
-	bool is_ascii;       /* of word: a byte is a letter, so the library's search will do */
+	char *folded;        /* the word without its case; NULL: it is ASCII, and the library's search will do */
 	struct regex *regex; /* of TERM_REGEX, else NULL */
 	int least, most;     /* of TERM_COMPARES: which signs of (row's number - number) hold, -1 to 1 */
 	bool is_integer;     /* of TERM_CONTAINS: the word is one, of a field that is named */
@@ -30,6 +30,8 @@ struct filter {
 	int64_t *cpu_ns;     /* of regexes since it began; apart, for holding changes nothing else */
 };
 
+/* The text with all letters in lower case, which the caller frees. */
+char *filter_fold(const char *text);
 /* "2", "1.5h", "10k": false if it is no number with a unit of time or size. */
 bool filter_number(const char *text, double *out);
 #endif

@@ -128,9 +128,10 @@ static bool take_text(struct reading *reading, struct term *term)
 	size_t len = strcspn(from, is_quoted ? "\"" : " ");
 
 	term->word = memory_string_of(span_make(from, len));
-	term->is_ascii = true;
-	for (size_t i = 0; i < len; i++)
-		term->is_ascii &= (unsigned char)from[i] < 0x80;
+	for (size_t i = 0; i < len && !term->folded; i++) {
+		if ((unsigned char)from[i] >= 0x80)
+			term->folded = filter_fold(term->word);
+	}
 	term->is_integer = !is_quoted && term->kind == TERM_CONTAINS && term->field != FIELD_ANY && len &&
 	                   !term->word[strspn(term->word, "0123456789")] && filter_number(term->word, &term->number);
 	reading->at = from + len + (is_quoted && from[len] == '"');
