@@ -123,7 +123,7 @@ static struct bq_type struct_default(const struct source_type *from, struct aren
 		return (struct bq_type){ .kind = BQ_STRUCT, .fields = point_fields, .field_count = 2 };
 	if (from->field_count == 0 || depth >= NESTING_MAX)
 		return json;
-	fields = arena_alloc(arena, from->field_count * sizeof(*fields));
+	fields = arena_zalloc(arena, from->field_count * sizeof(*fields));
 	for (size_t i = 0; i < from->field_count; i++) {
 		if (!is_plain_name(from->fields[i].name) || is_field_twice(from, i))
 			return json;

@@ -152,7 +152,7 @@ static bool eat_fields(struct type_text *t, struct bq_type *out)
 		return false;
 	do {
 		if (count == room) {
-			struct bq_field *more = arena_alloc(t->arena, (room = room * 2 + 4) * sizeof(*more));
+			struct bq_field *more = arena_zalloc(t->arena, (room = room * 2 + 4) * sizeof(*more));
 
 			if (count)
 				memcpy(more, fields, count * sizeof(*fields));

@@ -18,15 +18,16 @@
 enum { RESPONSE_RESULT = 1, RESPONSE_ERROR = 2, RESPONSE_SCHEMA = 3, RESPONSE_ROW_ERRORS = 4, RESPONSE_STREAM = 5 };
 enum { ROW_INDEX = 1, ROW_MESSAGE = 3 };
 
-static void fail_by(struct error *out, const struct request *request, const struct fate *fate, const struct google_status *status)
+void append_fail_by(struct error *out, const struct bigquery_table *table, const char *doing, const struct fate *fate,
+                    const struct google_status *status)
 {
 	OWNED(text) words = text_new(1024);
 	const char *message = *status->storage_message ? status->storage_message : status->message;
 
 	clean_text(words, span_of(message));
 	*out = (struct error){ 0 };
-	fail(out, fate->kind, fate->error_code, "rows into '%s': %s%s%s", request->part->table->name, fate->sentence,
-	     *message ? ": " : "", words->at);
+	fail(out, fate->kind, fate->error_code, "rows into '%s': %s%s%s%s%s", table->name, doing ? doing : "", doing ? ": " : "",
+	     fate->sentence, *message ? ": " : "", words->at);
 	out->retry_after_ms = status->retry_delay_ms > 0 ? status->retry_delay_ms : 0;
 }
 
@@ -137,7 +138,7 @@ void request_failed(struct append *append, struct request *request, const struct
 	struct bigquery_table *table = request->part->table;
 	struct error why;
 
-	fail_by(&why, request, &fate, status);
+	append_fail_by(&why, request->part->table, NULL, &fate, status);
 	if (request->stream && stream_has_failed(append, request, status, &why))
 		return;
 	/* The request that told the schema may have been refused, and this one with it. */
@@ -261,7 +262,7 @@ static void request_again(struct append *append, struct request *request, const 
 		list_put(&append->waiting, request);
 		return;
 	}
-	fail_by(&why, request, &fate, status);
+	append_fail_by(&why, request->part->table, NULL, &fate, status);
 	request_retry(append, request, &why, 0);
 }
 

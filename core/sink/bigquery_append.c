@@ -58,14 +58,34 @@ static void part_begin(struct append *append, struct bigquery_part *part)
 {
 	struct google_status status = { .code = GRPC_ANY, .retry_delay_ms = -1 };
 	struct error why = { 0 };
+	enum stream_outcome outcome = STREAM_DONE;
 
-	part->table->doubt.is_there = false;
-	if (part->table->trouble.is_there || append->whole.kind)
-		return;
-	if (append->is_exactly_once && !exactly_begin(append, part, &status, &why))
+	if (!part->table->trouble.is_there && append->is_exactly_once)
+		outcome = exactly_begin(append, part, &status, &why);
+	if (outcome == STREAM_FAILED)
 		stream_failed(append, part->table, &status, &why);
-	else
+	part->is_begun = outcome != STREAM_WAITS;
+	if (outcome == STREAM_DONE && !part->table->trouble.is_there)
 		requests_make(append, part, &append->waiting);
+}
+
+/* In their order: a part that waits keeps later ones of its table. True: one waits. */
+static bool parts_begin(struct append *append, struct bigquery_part *parts, size_t count)
+{
+	bool has_waiting = false;
+
+	append->looks++;
+	for (size_t i = 0; i < count && !append->whole.kind; i++) {
+		struct bigquery_part *part = &parts[i];
+
+		if (!part->is_begun && part->table->waits_at != append->looks)
+			part_begin(append, part);
+		if (part->is_begun)
+			continue;
+		part->table->waits_at = append->looks;
+		has_waiting = true;
+	}
+	return has_waiting;
 }
 
 /*
@@ -253,20 +273,23 @@ static bool batch_end(struct append *append, struct error *err)
 bool append_write(struct append *append, struct batch *batch, struct bigquery_part *parts, size_t count, struct error *err)
 {
 	uint64_t seen = bigquery_rings(append->sink);
+	bool has_waiting;
 
 	append->batch = batch;
 	append->is_fine = false;
 	append->whole = (struct error){ 0 };
 	late_look(append);
 	for (size_t i = 0; i < count; i++)
-		part_begin(append, &parts[i]);
-	while (is_busy(append) && !append->whole.kind) {
+		parts[i].table->doubt.is_there = false;
+	has_waiting = parts_begin(append, parts, count);
+	while ((has_waiting || is_busy(append)) && !append->whole.kind) {
 		bool has_moved = send_waiting(append);
 
 		has_moved = connections_receive(append) || has_moved;
 		look_for_silence(append);
-		if (!has_moved && is_busy(append))
+		if (!has_moved && (has_waiting || is_busy(append)))
 			bigquery_wait_ring(append->sink, &seen, clock_mono_ms() + LOOK_MS);
+		has_waiting = parts_begin(append, parts, count);
 	}
 	for (size_t i = 0; i < count; i++)
 		exactly_end(&parts[i]);

@@ -74,6 +74,8 @@ struct append {
 	bool is_exactly_once;
 	struct recent *recent;        /* of append tables that a subscription fills exactly once; else NULL */
 	bool is_fine;                 /* rows of this batch were taken */
+	struct limiter stream_limit;  /* of streams that are made */
+	uint64_t looks;               /* at what parts wait for */
 	struct error whole;           /* everything's trouble; kind NONE: none */
 	uint64_t requests, answers;   /* since it was opened, for screens */
 };
@@ -115,9 +117,30 @@ bool late_has_landed(struct append *append, struct bigquery_part *part, uint32_t
 
 void params_encode(struct text *out, const char *value);
 
+/*
+ * bigquery_stream.c: a call about one write stream, under way or not. To be zeroed before its first use.
+ */
+struct stream_call {
+	struct grpc_call *call;       /* NULL: none is under way */
+	uint64_t token;
+	int64_t since_ms, limited_ms; /* when it began; since when our own limit keeps it */
+	bool was_renewed;             /* it was begun again because its token was not taken */
+};
+enum stream_outcome {
+	STREAM_WAITS,  /* nothing has come yet: to be asked again when somebody rings */
+	STREAM_DONE,
+	STREAM_FAILED, /* with `err`, and BigQuery's *status if it spoke; a call that is only late goes on */
+};
+/* Both begin the call or look at it. */
+enum stream_outcome stream_create(struct append *append, const struct bigquery_table *table, struct stream_call *call,
+                                  char **out_name, struct google_status *status, struct error *err);
+enum stream_outcome stream_finalize(struct append *append, const struct bigquery_table *table, struct stream_call *call,
+                                    const char *name, int64_t *out_rows, struct google_status *status, struct error *err);
+void stream_call_drop(struct stream_call *call);
+
 /* bigquery_exactly.c: committed streams with offsets. False with `err` (and *status of BigQuery). */
-/* What an earlier life, or a silence, left of this table is settled; behind it, what has landed is known. */
-bool exactly_begin(struct append *append, struct bigquery_part *part, struct google_status *status, struct error *err);
+/* What an earlier life, or a silence, left of this table is settled; behind it (DONE), what has landed is known. */
+enum stream_outcome exactly_begin(struct append *append, struct bigquery_part *part, struct google_status *status, struct error *err);
 /* Is this row there already, though nobody was told? Asked once a row. */
 bool exactly_has_landed(struct append *append, struct bigquery_part *part, uint32_t record);
 /* Gives the request its stream and offset, and notes both. False without an error: its streams are busy. */
@@ -143,6 +166,9 @@ bool recent_commit(struct recent *recent, struct error *err);
 void recent_committed(struct recent *recent);
 
 /* bigquery_answer.c: what comes of a request. */
+/* "rows into 'd.t': DOING: ..."; `doing` may be NULL. */
+void append_fail_by(struct error *out, const struct bigquery_table *table, const char *doing, const struct fate *fate,
+                    const struct google_status *status);
 struct response {
 	struct span error, stream;
 	bool has_error, has_row_errors, has_schema;

@@ -12,10 +12,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define WRITE_SERVICE "/google.cloud.bigquery.storage.v1.BigQueryWrite/"
-#define CALL_MS 10000
-
-
 struct landed {
 	struct place place;
 	size_t append;      /* index in exactly.appends */
@@ -30,12 +26,16 @@ struct landed_append {
 
 struct write_stream {
 	char *name;         /* NULL: to be made */
+	struct stream_call making;
 	int64_t next_row;
 	bool is_busy;       /* a request is on its way: the next one waits, so that offsets have no gaps */
 };
 
 struct exactly {
 	bool is_recovered;  /* no stream of an earlier life is left */
+	char **left;        /* else those that are; left_count. NULL: not yet read */
+	size_t left_count, settled;
+	struct stream_call finalizing; /* of left[settled] */
 	struct write_stream *streams;
 	size_t count, turn;
 	struct landed *landed; /* sorted by place */
@@ -158,42 +158,6 @@ static bool note_append(struct append *append, const struct request *request, st
  * What an earlier life has left
  */
 
-static bool call(struct append *append, const char *method, const char *params_name, const char *name, struct span message,
-                 struct grpc_message **out, struct google_status *status, struct error *err)
-{
-	OWNED(text) path = text_new(256);
-	OWNED(text) params = text_new(8192);
-	struct grpc_request request = { .deadline_ms = CALL_MS };
-
-	text_add_format(path, "%s%s", WRITE_SERVICE, method);
-	text_add_format(params, "%s=", params_name);
-	params_encode(params, name);
-	request.path = path->at;
-	return google_unary(append->sink->google, SERVICE_BIGQUERY_STORAGE, &request, params->at, method, message, out, status, err);
-}
-
-/* A stream that is not there any more has nothing that landed and is still to be seen. */
-static bool stream_finalize(struct append *append, const char *name, int64_t *out_rows, struct google_status *status,
-                            struct error *err)
-{
-	OWNED(text) message = text_new(8192);
-	struct grpc_message *answer = NULL;
-	struct proto_reader reader;
-	struct proto_field field;
-
-	*out_rows = 0;
-	proto_put_text(message, 1, name);
-	if (!call(append, "FinalizeWriteStream", "name", name, text_span(message), &answer, status, err))
-		return status->code == GRPC_NOT_FOUND;
-	reader = proto_open(span_make(answer->bytes, answer->len));
-	while (proto_next(&reader, &field)) {
-		if (field.number == 1)
-			*out_rows = proto_int64(&field);
-	}
-	grpc_message_free(answer);
-	return true;
-}
-
 static void landed_add(struct exactly *exactly, const char *stream, int64_t first_row, struct span places)
 {
 	size_t count = places.len / sizeof(struct place), at = exactly->landed_count;
@@ -286,69 +250,66 @@ static void streams_forget(struct exactly *exactly)
 {
 	for (size_t i = 0; i < exactly->count; i++) {
 		free(exactly->streams[i].name);
+		stream_call_drop(&exactly->streams[i].making);
 		exactly->streams[i] = (struct write_stream){ 0 };
 	}
 }
 
-static bool recover(struct append *append, uint32_t number, struct exactly *exactly, struct google_status *status,
-                    struct error *err)
+static void left_clear(struct exactly *exactly)
 {
-	size_t count;
-	char **names = streams_read(append, number, &count, err);
-	bool is_fine = !err->kind;
+	for (size_t i = 0; i < exactly->left_count; i++)
+		free(exactly->left[i]);
+	free(exactly->left);
+	exactly->left = NULL;
+	exactly->left_count = exactly->settled = 0;
+	stream_call_drop(&exactly->finalizing);
+}
 
-	streams_forget(exactly);
-	for (size_t i = 0; i < count; i++) {
-		int64_t rows;
+/* One after another; goes on where it was. */
+static enum stream_outcome recover(struct append *append, struct bigquery_part *part, struct google_status *status, struct error *err)
+{
+	struct exactly *exactly = part->table->exactly;
 
-		is_fine = is_fine && stream_finalize(append, names[i], &rows, status, err) &&
-		          stream_settle(append, names[i], rows, err);
-		free(names[i]);
+	if (!exactly->left) {
+		streams_forget(exactly);
+		exactly->left = streams_read(append, part->number, &exactly->left_count, err);
 	}
-	free(names);
-	*err = is_fine ? (struct error){ 0 } : *err;
-	exactly->is_recovered = is_fine && landed_read(append, number, exactly, err);
-	return exactly->is_recovered;
+	while (!err->kind && exactly->settled < exactly->left_count) {
+		const char *name = exactly->left[exactly->settled];
+		int64_t rows;
+		enum stream_outcome outcome = stream_finalize(append, part->table, &exactly->finalizing, name, &rows, status, err);
+
+		if (outcome != STREAM_DONE)
+			return outcome;
+		exactly->settled += stream_settle(append, name, rows, err);
+	}
+	left_clear(exactly);
+	exactly->is_recovered = !err->kind && landed_read(append, part->number, exactly, err);
+	return exactly->is_recovered ? STREAM_DONE : STREAM_FAILED;
 }
 
 /*
  * Streams
  */
 
-static bool stream_make(struct append *append, struct bigquery_part *part, struct write_stream *stream,
-                        struct google_status *status, struct error *err)
+static enum stream_outcome stream_make(struct append *append, struct bigquery_part *part, struct write_stream *stream,
+                                       struct google_status *status, struct error *err)
 {
-	OWNED(text) message = text_new(8192);
-	struct grpc_message *answer = NULL;
-	struct proto_reader reader;
-	struct proto_field field;
-	size_t mark;
+	enum stream_outcome outcome = stream_create(append, part->table, &stream->making, &stream->name, status, err);
 
-	proto_put_text(message, 1, part->table->path);
-	mark = proto_begin(message, 2);
-	proto_put_uint(message, 2, 1); /* COMMITTED */
-	proto_end(message, mark);
-	if (!call(append, "CreateWriteStream", "parent", part->table->path, text_span(message), &answer, status, err))
-		return false;
-	reader = proto_open(span_make(answer->bytes, answer->len));
-	while (proto_next(&reader, &field)) {
-		if (field.number == 1 && !stream->name)
-			stream->name = memory_string_of(proto_bytes(&field));
-	}
-	grpc_message_free(answer);
+	if (outcome != STREAM_DONE)
+		return outcome;
 	stream->next_row = 0;
-	return stream->name && books_run(append, "INSERT OR REPLACE INTO _weir_streams(job, number, stream) VALUES(?3, ?2, ?1)",
-	                                 stream->name, part->number, err);
-}
-
-static void free_stream(struct write_stream *stream)
-{
+	if (books_run(append, "INSERT OR REPLACE INTO _weir_streams(job, number, stream) VALUES(?3, ?2, ?1)", stream->name, part->number,
+	              err))
+		return STREAM_DONE;
 	free(stream->name);
-	*stream = (struct write_stream){ 0 };
+	stream->name = NULL;
+	return STREAM_FAILED;
 }
 
 /* Also before rows are gathered: what landed is no more to be sent. */
-bool exactly_begin(struct append *append, struct bigquery_part *part, struct google_status *status, struct error *err)
+enum stream_outcome exactly_begin(struct append *append, struct bigquery_part *part, struct google_status *status, struct error *err)
 {
 	struct bigquery_table *table = part->table;
 
@@ -357,24 +318,32 @@ bool exactly_begin(struct append *append, struct bigquery_part *part, struct goo
 		table->exactly->count = append->sink->options->write_stream_count ? (size_t)append->sink->options->write_stream_count : 1;
 		table->exactly->streams = memory_zalloc(table->exactly->count * sizeof(*table->exactly->streams));
 	}
-	return table->exactly->is_recovered || recover(append, part->number, table->exactly, status, err);
+	return table->exactly->is_recovered ? STREAM_DONE : recover(append, part, status, err);
 }
 
-/* NULL: all are busy, or (with err) none could be made. */
+/* One is made at a time, in turn; those that are there are used meanwhile. NULL: none is free, or (with err) none could be made. */
 static struct write_stream *stream_take(struct append *append, struct bigquery_part *part, struct google_status *status,
                                         struct error *err)
 {
 	struct exactly *exactly = part->table->exactly;
+	bool is_making = false;
 
 	for (size_t i = 0; i < exactly->count; i++) {
-		struct write_stream *stream = &exactly->streams[exactly->turn++ % exactly->count];
+		size_t at = (exactly->turn + i) % exactly->count;
+		struct write_stream *stream = &exactly->streams[at];
 
-		if (stream->is_busy)
+		if (stream->is_busy || (is_making && !stream->name))
 			continue;
-		if (!stream->name && !stream_make(append, part, stream, status, err)) {
-			free_stream(stream);
-			return NULL;
+		if (!stream->name) {
+			enum stream_outcome outcome = stream_make(append, part, stream, status, err);
+
+			if (outcome == STREAM_FAILED)
+				return NULL;
+			is_making = outcome == STREAM_WAITS;
+			if (is_making)
+				continue;
 		}
+		exactly->turn = at + 1;
 		return stream;
 	}
 	return NULL;
@@ -480,6 +449,7 @@ void exactly_free(struct exactly *exactly)
 	if (!exactly)
 		return;
 	streams_forget(exactly);
+	left_clear(exactly);
 	landed_clear(exactly);
 	free(exactly->streams);
 	free(exactly);

@@ -68,6 +68,7 @@ struct bigquery_table {
 	struct table_doubt doubt;
 	struct fitting *fitting;   /* to the columns that it has (bigquery_fit.c); NULL: rows are written as they are */
 	bool is_unfit;             /* rows of the batch were not sent, for its columns are others than theirs */
+	uint64_t waits_at;         /* the look at which a part of it waited */
 	struct exactly *exactly;   /* its committed streams (bigquery_exactly.c); NULL: none yet */
 	int64_t patience_ms;       /* insertAll: how long its answer is waited for while others have theirs; 0: SILENT_MS */
 	int64_t alone_until_ms;    /* clock_mono_ms: it was silent, or ended a call, lately: nobody else shall share its connection */
@@ -83,6 +84,7 @@ struct bigquery_part {
 	const struct table_shape *shape;
 	struct span descriptor;
 	uint64_t shape_version;
+	bool is_begun;             /* its requests are made, or its table is in trouble */
 	uint32_t *records;         /* indices; those whose verdict is still PENDING are to be written */
 	size_t count;
 };

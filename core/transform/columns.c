@@ -116,6 +116,7 @@ static void type_keep(struct arena *arena, const struct bq_type *type, struct bq
 	if (type->field_count)
 		fields = arena_alloc(arena, type->field_count * sizeof(*fields));
 	for (size_t i = 0; i < type->field_count; i++) {
+		fields[i] = type->fields[i];
 		fields[i].name = arena_copy(arena, type->fields[i].name);
 		type_keep(arena, &type->fields[i].type, &fields[i].type);
 	}
