@@ -156,8 +156,8 @@ struct client *client_start(const struct home *home, const struct client_hooks *
 	if (client) {
 		*out_has_started = start.has_started;
 	} else if (start.busy.kind != ERROR_NONE && is_code(&failure, "engine_not_running")) {
-		*err = start.busy;
-		because(err, "no engine answers on '%s'", home->socket);
+		fail(err, ERROR_UNREACHABLE, "engine_silent", "the engine of this home, process %ld, does not answer on '%s'",
+		     engine_pid(home), home->socket);
 	} else {
 		*err = failure;
 	}

@@ -14,7 +14,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/file.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,21 +23,6 @@
 #define TICK_MS 1000
 #define GIVE_BACK_AFTER_MS 2000   /* so long after the last call: a burst of them is over */
 #define GIVE_BACK_AGAIN_MS 10000
-
-static bool take_lock(struct engine *engine, struct error *err)
-{
-	char pid[32];
-
-	snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
-	engine->lock_fd = fd_open(engine->home->lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW);
-	if (engine->lock_fd < 0)
-		return fail_errno(err, errno, "cannot open '%s'", engine->home->lock);
-	if (flock(engine->lock_fd, LOCK_EX | LOCK_NB) != 0)
-		return fail(err, ERROR_UNREACHABLE, "engine_running", "another engine holds '%s'", engine->home->lock);
-	if (ftruncate(engine->lock_fd, 0) != 0 || fd_write_all(engine->lock_fd, span_of(pid)) != strlen(pid))
-		return fail_errno(err, errno, "cannot write '%s'", engine->home->lock);
-	return true;
-}
 
 static bool watch_signals(struct engine *engine, struct error *err)
 {
@@ -72,7 +56,7 @@ bool engine_open(struct engine *engine, const struct home *home, struct error *e
 	events_open(engine);
 	shown_open(engine);
 	again_open(engine);
-	if (home_make(home, err) && take_lock(engine, err) && access_open(engine, err) && engine_listen(engine, err) &&
+	if (home_make(home, err) && lock_take(engine, err) && access_open(engine, err) && engine_listen(engine, err) &&
 	    access_share(engine, err) && watch_signals(engine, err)) {
 		secrets_open(engine);
 		records_open(engine);
@@ -157,21 +141,13 @@ static int running_jobs(struct engine *engine)
 	return count;
 }
 
-static bool lock_is_ours(const struct engine *engine)
-{
-	struct stat ours, there;
-
-	return fstat(engine->lock_fd, &ours) == 0 && stat(engine->home->lock, &there) == 0 && ours.st_ino == there.st_ino &&
-	       ours.st_dev == there.st_dev;
-}
-
 /* The home was deleted under us, or another engine's lock lies there: nothing of ours can be found any more. */
 static bool home_is_gone(struct engine *engine, int64_t now_ms)
 {
 	if (now_ms - engine->checked_home_ms < HOME_CHECK_MS)
 		return false;
 	engine->checked_home_ms = now_ms;
-	if (!lock_is_ours(engine))
+	if (!lock_keep(engine))
 		return true;
 	engine_listen_again(engine);
 	return false;

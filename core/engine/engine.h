@@ -92,6 +92,8 @@ struct engine {
 	const struct home *home;
 	int lock_fd, listen_fd, wake_fd, signal_fd;
 	ino_t socket_inode;         /* of the socket as it was made */
+	ino_t home_inode;           /* of the home's folder, when the lock was taken */
+	bool has_missed_lock;       /* at the last look */
 	bool has_told_socket;       /* that it cannot be made again */
 	pthread_mutex_t lock;       /* jobs, taken_names, running_jobs */
 	pthread_cond_t job_ended;
@@ -127,6 +129,11 @@ bool engine_open(struct engine *engine, const struct home *home, struct error *e
 /* The socket (listen.c); again, once a second, if somebody has taken it away. */
 bool engine_listen(struct engine *engine, struct error *err);
 void engine_listen_again(struct engine *engine);
+
+/* lock.c. False with `engine_running`: another engine has the home. */
+bool lock_take(struct engine *engine, struct error *err);
+/* Once a second; the file is made again if it is gone. False: the home is gone, or another engine has it. */
+bool lock_keep(struct engine *engine);
 /* False: a call could not be ended; nothing was freed, and the process must end at once (_exit). */
 bool engine_close(struct engine *engine);
 

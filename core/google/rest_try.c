@@ -159,11 +159,15 @@ static const char *reason_of(const struct rest_call *call, CURLcode result)
 
 static void read_retry_after(struct rest_call *call)
 {
-	const char *value = rest_header(call, "Retry-After");
+	const char *value = rest_header(call, "Retry-After"), *date = value ? rest_header(call, "date") : NULL;
+	int64_t now_us = clock_utc_us(), server_s;
 
+	/* A moment is one of the server's clock. */
+	if (date && wait_read_date(span_of(date), now_us, &server_s))
+		now_us = server_s * 1000000;
 	call->retry_after_ms = call->said.retry_delay_ms;
 	if (value)
-		wait_read_retry_after(span_of(value), clock_utc_us(), &call->retry_after_ms);
+		wait_read_retry_after(span_of(value), now_us, &call->retry_after_ms);
 }
 
 /* An error that says of itself what it is wins over the status. Answers that are fine are not looked into. */

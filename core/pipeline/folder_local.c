@@ -14,6 +14,7 @@
 
 #define FOLDER_DEPTH_MAX 16
 #define SETTLED_S 1      /* who writes a file in pieces is not done with it */
+#define AHEAD_S 60       /* a clock of another machine may be so much before ours */
 #define WRITTEN_BYTES ((size_t)64 << 20)
 #define WHICH_BYTES 5000
 
@@ -57,7 +58,10 @@ static void offer_file(struct walk *walk, const char *path, const struct stat *s
 	char which[WHICH_BYTES];
 	struct folder_file file = { .name = path, .which = which, .size_bytes = (uint64_t)st->st_size };
 
-	if (st->st_mtime + SETTLED_S >= time(NULL))
+	int64_t age_s = (int64_t)time(NULL) - (int64_t)st->st_mtime;
+
+	/* One from far ahead is from before the clock was put back. */
+	if (age_s <= SETTLED_S && age_s >= -AHEAD_S)
 		return;
 	snprintf(which, sizeof(which), "%s %" PRIu64 " %" PRId64 " %" PRId64 ".%09ld", path, (uint64_t)st->st_ino, (int64_t)st->st_size,
 	         (int64_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec);

@@ -134,11 +134,13 @@ static bool send_all(struct post *post, bool is_end, struct error *err)
 
 bool post_is_due(struct post *post, unsigned target, bool is_end, bool *out_due, struct error *err)
 {
-	int64_t oldest_us;
+	int64_t oldest_us, age_us;
 
 	if (!dlq_outbound_oldest(post->dlq, target, &oldest_us, err))
 		return false;
-	*out_due = oldest_us && (is_end || clock_utc_us() - oldest_us >= post->options->window_ms * 1000);
+	age_us = clock_utc_us() - oldest_us;
+	/* One that will be kept in the future is from before the clock was put back: it has waited long enough. */
+	*out_due = oldest_us && (is_end || age_us < 0 || age_us >= post->options->window_ms * 1000);
 	return true;
 }
 

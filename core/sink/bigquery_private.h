@@ -89,7 +89,7 @@ struct bigquery_part {
 	size_t count;
 };
 
-/* What of a batch was written before the rest failed: when it is written again, those rows are left out. */
+/* What of a batch has landed until the books have it: when it is written again, those rows are left out. */
 struct bigquery_done {
 	const struct batch *batch;
 	uint64_t number;

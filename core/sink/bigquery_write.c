@@ -260,11 +260,14 @@ bool bigquery_write(struct sink *self, struct batch *batch, struct error *err)
 {
 	struct bigquery *sink = (struct bigquery *)self;
 
+	bool is_fine;
+
 	verdicts_restore(sink, batch);
-	if (write_rows(sink, batch, err)) {
-		crash_point(rows_written);
-		return true;
-	}
+	is_fine = write_rows(sink, batch, err);
+	/* Also of a batch that is written whole: its letters or the books may have to be waited for (a full disk, a lock), and
+	 * what has landed is not sent again. */
 	verdicts_keep(sink, batch);
-	return false;
+	if (is_fine)
+		crash_point(rows_written);
+	return is_fine;
 }

@@ -148,8 +148,10 @@ static void ack_failed(struct errand *errand, const struct error *failure, int64
 	/* A server may only be slow. */
 	errand->deadline_ms = errand->deadline_ms * 2 < ERRAND_DEADLINE_MS ? errand->deadline_ms * 2 : ERRAND_DEADLINE_MS;
 	channel->ack_failure = *failure;
-	if (!channel->ack_failed_us)
+	if (!channel->ack_failed_us) {
 		channel->ack_failed_us = clock_utc_us();
+		channel->ack_failed_ms = now_ms;
+	}
 	errand_again_later(errand, failure_passes(failure) ? failure->retry_after_ms : 1000, now_ms);
 }
 

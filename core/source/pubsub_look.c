@@ -43,7 +43,7 @@ static bool channel_trouble(const struct channel *channel, int64_t now_ms, struc
 	if (channel->ack_failure.kind == ERROR_NONE)
 		return false;
 	*out_since_us = channel->ack_failed_us;
-	if (clock_utc_us() - channel->ack_failed_us < WORDS_MS * 1000 && failure_passes(&channel->ack_failure))
+	if (now_ms - channel->ack_failed_ms < WORDS_MS && failure_passes(&channel->ack_failure))
 		return false;
 	say_failure(channel, "nothing is acknowledged", &channel->ack_failure, channel->ack_failed_us, out);
 	return true;

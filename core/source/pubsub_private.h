@@ -76,7 +76,7 @@ struct channel {
 	bool is_held_back;             /* by our own limit */
 
 	struct error ack_failure;      /* why acknowledgements are not taken; kind NONE: they are */
-	int64_t ack_failed_us;
+	int64_t ack_failed_us, ack_failed_ms; /* since when: to be shown, to be counted from */
 
 	uint64_t received, acknowledged, refused_acks, restarts;
 	atomic_uint_fast64_t redelivered; /* the reader's */

@@ -1,7 +1,9 @@
 """Starting the engine: it answers, or says at once why it cannot; errors have the form that was asked for."""
+import fcntl
 import json
 import os
 import shutil
+import signal
 import subprocess
 import threading
 import time
@@ -169,6 +171,37 @@ def test_a_socket_that_was_swept_away_comes_back():
             home.run("engine", "stop")
             if os.path.exists("/proc/%d" % pid):
                 os.kill(pid, 9)
+
+
+def test_a_lock_that_was_removed_comes_back():
+    """An engine that ended for that would leave its jobs alone; one that went on without it would not be the only one."""
+    with weir.Home() as home:
+        assert home.run("engine", "start").code == 0
+        pid = home.run("engine", "status", "--json").last["pid"]
+        lock = os.path.join(home.state, "weird.lock")
+        os.unlink(lock)
+        end = time.monotonic() + 30
+        while not os.path.exists(lock) or os.path.getsize(lock) == 0:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert home.run("engine", "status", "--json").last["pid"] == pid
+        with open(lock) as f:
+            try:
+                fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                raise AssertionError("nobody holds the lock")
+            except BlockingIOError:
+                pass
+
+
+def test_an_engine_that_is_stopped_by_a_signal_is_said_to_be_silent():
+    with weir.Home() as home:
+        assert home.run("engine", "start").code == 0
+        pid = home.run("engine", "status", "--json").last["pid"]
+        os.kill(pid, signal.SIGSTOP)
+        r = home.run("status", "--json")
+        assert r.code == 69 and r.error["code"] == "engine_silent" and "process %d" % pid in r.error["message"], r
+        os.kill(pid, signal.SIGCONT)
+        assert home.run("engine", "status", "--json").last["pid"] == pid
 
 
 def test_a_question_while_the_engine_ends_is_answered_whole():
