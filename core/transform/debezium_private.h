@@ -214,6 +214,14 @@ struct span row_unavailable(struct event *e, const struct row *row);
 bool cell_read(struct debezium *d, struct event *e, int column, const struct source_type *from,
                const struct json_doc *doc, uint32_t token, struct cell *out);
 
+/* life.c: statements and rows tell at which place the table was dropped or is there. */
+void table_dropped_at(struct table *table, const struct position *at);
+void table_made_at(struct table *table, const struct position *at);
+bool table_is_made_since(const struct table *table, const struct position *at); /* at the place or above it */
+void table_lives(struct event *e);                                              /* a row event of it has come */
+void life_text(const struct table *table, struct text *out);
+bool life_read(struct table *table, const char **at); /* false: it is damaged */
+
 /* former_keys.c: key columns that have been renamed since the event. */
 void former_key_add(struct event *e, uint16_t column); /* the statement that is being read renames it */
 void former_keys_text(const struct table *table, struct text *out); /* behind the first defaults, and back */

@@ -96,8 +96,8 @@ void column_first_default(struct debezium *d, struct event *e, int column, const
 	table->is_first_changed |= table->more[column].first_default.len > 0;
 }
 
-/* "epochs\nposition", of each column " number length default", then what former_keys_text says; only the epochs where there are
- * none of either. */
+/* "epochs\nposition", what life_text says, of each column " number length default", then what former_keys_text says; only the
+ * epochs where there is nothing of all that. */
 struct span first_defaults_text(const struct table *table, struct span epochs)
 {
 	OWNED(text) out = text_new(FIRST_DEFAULTS_BYTES_MAX + epochs.len);
@@ -107,6 +107,7 @@ struct span first_defaults_text(const struct table *table, struct span epochs)
 	text_add_char(out, '\n');
 	position_keep(out, &table->first_at);
 	head = out->len;
+	life_text(table, out);
 	for (size_t i = 0; i < table->schema.count; i++) {
 		struct span json = table->more[i].first_default;
 
@@ -122,7 +123,7 @@ void first_defaults_read(struct table *table, struct span text)
 	const char *at = arena_string(table->arena, text), *end = at + text.len;
 	uint64_t column, len;
 
-	if (!kept_position(&at, &table->first_at))
+	if (!kept_position(&at, &table->first_at) || !life_read(table, &at))
 		return;
 	while (kept_char(&at, ' ') && kept_number(&at, 10, &column) && kept_char(&at, ' ') && kept_number(&at, 10, &len) && kept_char(&at, ' ') &&
 	       column < table->schema.count && len <= (size_t)(end - at)) {

@@ -112,6 +112,7 @@ static bool event_begin(struct debezium *d, struct event *e, bool *out_parked)
 	e->timestamp_ms = event_timestamp(e);
 	note_position(e);
 	note_late(e);
+	table_lives(e);
 	if (e->table->is_collided) {
 		record_park(d, e);
 		*out_parked = true;

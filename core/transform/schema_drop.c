@@ -19,7 +19,7 @@ static void table_drop(struct debezium *d, struct event *e, struct table *table)
 		table_change(table, "dropped", NOTHING);
 		table_step(table, NOTHING, "dropped", "kept readable until it is made again");
 	}
-	table->is_dropped = true;
+	table_dropped_at(table, &e->position);
 	record = schema_record(d, e, OP_DROP);
 	if (record && d->wants_proto)
 		record->proto = record_proto(e, record, NULL, NULL);
@@ -121,13 +121,11 @@ void create_apply(struct debezium *d, struct event *e, const struct ddl *ddl, st
 	if (e->is_snapshot)
 		return;
 	table = table_of_statement(d, e, ddl->db.len ? ddl->db : database, ddl->table, 0);
-	if (!table)
+	if (!table || table_is_made_since(table, &e->position)) /* delivered twice */
 		return;
-	bool is_again = table->is_made && position_compare(&table->made_at, &e->position) == 0; /* delivered twice */
-
-	if (!table->is_dropped && !is_again)
+	if (!table->is_dropped)
 		emptied_apply(d, e, ddl, database);
-	table->is_dropped = false;
-	table->is_made = true;
-	table->made_at = e->position;
+	e->table = table;
+	table_made_at(table, &e->position);
+	table_flush(d, e);
 }

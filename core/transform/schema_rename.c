@@ -97,16 +97,24 @@ static const char *columns_take(struct renaming *r, const struct table *from, st
 }
 
 /* Every record of the statement has a place of its own. */
+static struct position record_place(const struct renaming *r)
+{
+	struct position position = r->e->position;
+
+	position.ordinal = r->ordinal;
+	return position;
+}
+
 static struct record *record_put(struct renaming *r, struct table *table, enum operation operation)
 {
+	struct position position = record_place(r);
 	struct record *record;
-	struct position position = r->e->position;
 
 	r->e->table = table;
 	record = schema_record(r->d, r->e, operation);
 	if (!record)
 		return NULL;
-	position.ordinal = r->ordinal++;
+	r->ordinal++;
 	position_pack(&position, record->position);
 	return record;
 }
@@ -129,7 +137,9 @@ static void rows_carry(struct renaming *r, struct table *from, struct table *to)
 static void old_drop(struct renaming *r, struct table *from, struct span to)
 {
 	tell(r, from, "renamed to ", to, "kept readable until it is made again");
-	from->is_dropped = true;
+	struct position at = record_place(r);
+
+	table_dropped_at(from, &at);
 	struct record *record = record_put(r, from, OP_DROP);
 
 	if (record && r->d->wants_proto)
@@ -161,8 +171,10 @@ static void table_rename(struct renaming *r, struct table *from, struct span sou
 		return;
 	}
 	tell(r, to, "renamed from ", from->schema.source, "rows carried over");
+	struct position at = record_place(r);
+
+	table_made_at(to, &at);
 	rows_carry(r, from, to);
-	to->is_dropped = false;
 	from->renamed_to = arena_copy(from->arena, to->schema.source);
 	from->renamed_at = r->e->position;
 	old_drop(r, from, source);

@@ -31,6 +31,12 @@ struct key_head {
 	uint64_t hash;
 };
 
+/* Newest places of the log where a table was dropped, and where it was made or had a row again behind a drop. */
+struct life {
+	bool was_dropped, was_made;
+	struct position dropped_at, made_at;
+};
+
 struct table {
 	struct table_schema schema;     /* points into the members below */
 	uint32_t number;
@@ -56,9 +62,8 @@ struct table {
 	struct span listed;             /* columns as the last ALTER of this run listed them, a line each */
 	struct span renamed_to;         /* in this run; empty: it was not */
 	struct position renamed_at;
-	bool is_dropped;                /* in this run, and not made again since */
-	bool is_made;                   /* in this run, by the CREATE TABLE at `made_at` */
-	struct position made_at;
+	struct life life;
+	bool is_dropped;                /* and not made again since, by `life` */
 	bool is_collided;
 	const char *collision;          /* with whom, in words */
 	size_t told_count;              /* columns that the newest schema in a batch has */
@@ -68,7 +73,7 @@ struct table {
 	struct text *fills;             /* values of new columns for older rows, until a record of it is written */
 	struct text *first_fills;       /* the same of columns that the first row had, for rows below `first_at` */
 	struct position first_at;
-	bool is_first_changed;          /* there are other first defaults, or former keys, than schema.history says */
+	bool is_first_changed;          /* first defaults, former keys or life are other than schema.history says */
 	struct span epochs;             /* the part of schema.history that is the log's */
 	bool is_quietly_changed;        /* something that no timeline needs */
 	struct text *guesses;           /* "a STRING, b INT64": columns whose types were guessed by this message */

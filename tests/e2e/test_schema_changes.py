@@ -516,7 +516,69 @@ def test_a_create_that_is_delivered_twice_made_one_table():
     with weir.Home() as home:
         replicate(home, log.text())
         rows_are(home, "id, v", [(2, 2)])
-        assert [op for (op,) in home.sql("select operation from t_changelog order by _weir_position", "shop_log")] == ["INSERT", "DROP", "INSERT"]
+        assert operations(home) == ["INSERT", "DROP", "INSERT"]
+
+
+def operations(home, table="t"):
+    return [op for (op,) in home.sql("select operation from %s_changelog order by _weir_position" % table, "shop_log")]
+
+
+def test_a_run_that_ends_anywhere_between_drop_and_create_changes_nothing():
+    """A run behind every message, each of them delivered twice: what the last run knew of drop and create the next one knows."""
+    log = mysql.Log()
+    log.tables["t"] = [ID, ("v", "int", True)]
+    log.insert("t", id=1, v=1)
+    log.ddl("drop table t", "t", kind="DROP")
+    log.ddl("create table t (id int primary key, v int)", "t", [ID, ("v", "int", True)], kind="CREATE")
+    log.insert("t", id=2, v=2)
+    with weir.Home() as home:
+        text = ""
+        for line in log.lines + log.lines[1:3]:
+            text += line + "\n"
+            replicate(home, text)
+        assert operations(home) == ["INSERT", "DROP", "INSERT"]
+        rows_are(home, "id, v", [(2, 2)])
+        # Only this one has no drop before it.
+        log.ddl("create table t (id int primary key, v int)", "t", kind="CREATE")
+        replicate(home, text + log.lines[-1] + "\n")
+        assert operations(home) == ["INSERT", "DROP", "INSERT", "TRUNCATE"]
+        rows_are(home, "id, v", [])
+
+
+def test_a_table_that_has_rows_behind_its_drop_is_there_again():
+    """Its CREATE never came; a later one, whose drop never came either, empties it."""
+    log = mysql.Log()
+    log.tables["t"] = [ID, ("v", "int", True)]
+    log.insert("t", id=1, v=1)
+    log.ddl("drop table t", "t", kind="DROP")
+    log.tables["t"] = [ID, ("v", "int", True)]
+    log.insert("t", id=2, v=2)
+    log.ddl("create table t (id int primary key, v int)", "t", kind="CREATE")
+    log.insert("t", id=3, v=3)
+    for cuts in ([], [1, 2, 3, 4]):
+        with weir.Home() as home:
+            for end in cuts + [len(log.lines)]:
+                replicate(home, "".join(line + "\n" for line in log.lines[:end]))
+            assert operations(home) == ["INSERT", "DROP", "INSERT", "TRUNCATE", "INSERT"]
+            rows_are(home, "id, v", [(3, 3)])
+
+
+def test_names_that_tables_pass_on_are_made_and_not_dropped():
+    """Behind a rename the old name may be made anew, in the next run too."""
+    log = mysql.Log()
+    log.tables["t"] = [ID, ("v", "int", True)]
+    log.insert("t", id=1, v=1)
+    log.ddl("rename table t to u", "u", [ID, ("v", "int", True)])
+    log.ddl("create table t (id int primary key, v int)", "t", kind="CREATE")
+    log.insert("t", id=2, v=2)
+    with weir.Home() as home:
+        text = ""
+        for line in log.lines:
+            text += line + "\n"
+            replicate(home, text)
+        assert operations(home) == ["INSERT", "DROP", "INSERT"]
+        rows_are(home, "id, v", [(2, 2)])
+        rows_are(home, "id, v", [(1, 1)], "u")
 
 
 # The old type with a value as Debezium sends it, the new type, and what the source's row has then; KEPT: that is said, and the old stays.
