@@ -161,7 +161,7 @@ bool value_inferred(struct debezium *d, struct event *e, int column, const struc
 bool value_convert(struct debezium *d, struct event *e, int column, const struct source_type *from,
                    const struct json_doc *doc, uint32_t token, struct cell *out);
 
-/* tables.c, names.c */
+/* tables.c, table_told.c, names.c */
 bool table_find(struct debezium *d, struct event *e); /* sets e->table, may make it */
 struct table *table_lookup(struct debezium *d, struct span source);
 struct table *table_restore(struct debezium *d, const struct table_schema *schema);
@@ -231,7 +231,7 @@ uint16_t key_column(const struct event *e, size_t k);
 bool is_key_column(const struct event *e, int column);
 struct table_schema schema_then(const struct event *e); /* with the keys of then; lent */
 
-/* keys.c, row_keys.c */
+/* keys.c, key_names.c, row_keys.c */
 struct row_key {
 	struct span key, json;
 	struct span proto;              /* body of the primaryKey message, if wanted */
@@ -247,6 +247,8 @@ bool key_has_changed(struct debezium *d, struct event *e, const struct row *befo
                      struct span after_key, struct row_key *out);
 bool key_of_attribute(struct debezium *d, struct event *e, const char *name, struct span *out_key);
 bool message_key(struct debezium *d, struct event *e);
+/* Of the names in a key's text, as one number. */
+uint64_t key_names_hash(struct table *table, struct span text);
 /* The value of a member of a key's object, by name or else by name without case; 0: there is none. */
 struct span key_column_name(const struct event *e, struct span name); /* of a member of the message key */
 uint32_t key_member(const struct json_doc *doc, uint32_t object, struct arena *arena, struct span name);
