@@ -198,6 +198,7 @@ json_t *live_full(const struct job *job)
 	add_replica(object, job);
 	live_add_source(object, job);
 	add_sink(object, job);
+	live_add_letters(object, job);
 	return object;
 }
 
@@ -330,5 +331,6 @@ void live_add(json_t *line, const struct job *job)
 	add_replica(line, job);
 	live_add_source(line, job);
 	add_sink(line, job);
+	live_add_letters(line, job);
 	live_add_tables(json_object_get(line, "tables"), job);
 }

@@ -103,6 +103,8 @@ json_t *live_table(const struct table_progress *table, int64_t now_us, bool with
 /* For the topics: nothing in it changes by itself. */
 /* The source's own figures (live_source.c), where it is a service. */
 void live_add_source(json_t *object, const struct job *job);
+/* live_letters.c: `letters_to`, where the job has such ways. */
+void live_add_letters(json_t *object, const struct job *job);
 /* What files do not know: the source's figures as they are live; NULL: the job does not run. */
 void metrics_keep_source(const struct metric_values *live, struct metric_values *out);
 void metrics_add_source(struct progress *progress, int64_t now_us, struct metric_values *out);

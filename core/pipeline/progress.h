@@ -80,6 +80,25 @@ void progress_set_source(struct progress *progress, struct source *source);
 bool progress_source(struct progress *progress, struct source_view *out);
 
 /*
+ * Where dead letters go beside the job's store, and whether they get there: a thread each says so (runner/letters_out.c). Letters
+ * that do not are in the store, and hold up nobody.
+ */
+enum letters_way { LETTERS_TO_TOPIC, LETTERS_TO_TABLE, LETTERS_WAYS };
+
+struct letters_view {
+	char target[2400];          /* as people name it; "": the job has no such way, or does not run */
+	enum job_state state;       /* STATE_OK, STATE_WAITING (it passes), STATE_NEEDS_YOU */
+	struct error failure;       /* why, or nothing */
+	int64_t since_us, until_us; /* since when, and when it is tried again */
+};
+
+/* `failure` NULL: they get there. A failure that says the same again goes on since it was said first. */
+void progress_set_letters(struct progress *progress, enum letters_way way, const char *target, const struct error *failure,
+                          int64_t wait_ms);
+/* False: the job has no such way, or does not run. */
+bool progress_letters(struct progress *progress, enum letters_way way, struct letters_view *out);
+
+/*
  * What each thread does now.
  */
 enum job_thread { THREAD_READER, THREAD_WRITER, THREAD_MERGER, JOB_THREADS };

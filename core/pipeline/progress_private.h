@@ -53,6 +53,7 @@ struct progress {
 	pthread_mutex_t source_lock;          /* of `source`, so that it lives while it is looked at */
 	struct source *source;
 	struct sink_figures figures;          /* atomic: under no lock */
+	struct letters_view letters[LETTERS_WAYS];
 	int64_t idle_ms;                      /* when the source had nothing to read */
 	struct activity_view activities[JOB_THREADS];
 	struct histogram latencies[LATENCIES];

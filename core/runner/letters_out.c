@@ -11,21 +11,24 @@
 
 #define LOOK_MS 1000          /* how soon a letter is sent */
 #define AGAIN_MS 5000         /* after a failure; twice as long each time */
-#define AGAIN_MOST_MS 60000
+#define AGAIN_MOST_MS 8000    /* a repair is seen so soon */
 
 /*
  * The thread
  */
 
-/* Once when it begins to fail, once when it goes on. */
+/* Shown as it stands; the journal hears once when it begins to fail, once when it goes on. */
 static void tell(struct letters_out *out, bool is_fine)
 {
 	const struct run_setup *setup = out->setup;
+	bool is_news = is_fine == out->has_failed;
 	char sentence[LETTERS_TARGET_BYTES + 640];
 
-	if (is_fine != out->has_failed || !setup->on_event)
-		return;
 	out->has_failed = !is_fine;
+	if (!is_fine || is_news)
+		progress_set_letters(setup->progress, out->way, out->target, is_fine ? NULL : &out->failure, out->again_ms);
+	if (!is_news || !setup->on_event)
+		return;
 	snprintf(sentence, sizeof(sentence), is_fine ? "dead letters go to %s again" : "dead letters wait for %s: %s", out->target,
 	         out->failure.message);
 	setup->on_event(setup->context, "-", out->code, sentence);
@@ -78,17 +81,16 @@ static bool sleep_for(struct letters_out *out, int64_t wait_ms)
 static void *letters_out_main(void *context)
 {
 	struct letters_out *out = context;
-	int64_t again_ms = AGAIN_MS;
 	bool ends = false;
 
 	while (!ends) {
-		ends = sleep_for(out, out->has_failed ? again_ms : LOOK_MS);
+		ends = sleep_for(out, out->has_failed ? out->again_ms : LOOK_MS);
 		if (!has_news(out))
 			continue;
 		/* At the end once more, so that what came last is there; what cannot be is left for the next run. */
 		out->failure = (struct error){ 0 };
+		out->again_ms = !out->has_failed ? AGAIN_MS : out->again_ms * 2 < AGAIN_MOST_MS ? out->again_ms * 2 : AGAIN_MOST_MS;
 		tell(out, out->round(out));
-		again_ms = !out->has_failed ? AGAIN_MS : again_ms * 2 < AGAIN_MOST_MS ? again_ms * 2 : AGAIN_MOST_MS;
 	}
 	return NULL;
 }
@@ -120,6 +122,7 @@ static bool to_topic(struct letters_out *out, struct error *err)
 {
 	char name[PUBSUB_NAME_BYTES];
 
+	out->way = LETTERS_TO_TOPIC;
 	out->code = "letters_not_published";
 	out->round = letters_topic_round;
 	if (!pubsub_full_name(PUBSUB_TOPIC, span_of(job_options_letter_topic(out->setup->options)), google_project(out->setup->google),
@@ -132,6 +135,7 @@ static bool to_topic(struct letters_out *out, struct error *err)
 static bool to_table(struct letters_out *out, struct error *err)
 {
 	(void)err;
+	out->way = LETTERS_TO_TABLE;
 	out->code = "letters_not_written";
 	out->round = letters_table_round;
 	snprintf(out->target, sizeof(out->target), "%s", job_options_letter_table(out->setup->options));
@@ -147,6 +151,7 @@ static bool add(struct letters_out **list, const struct run_setup *setup, bool (
 		letters_out_free(out);
 		return false;
 	}
+	progress_set_letters(setup->progress, out->way, out->target, NULL, 0);
 	out->next = *list;
 	*list = out;
 	return true;
@@ -178,6 +183,7 @@ void letters_out_end(struct letters_out *out)
 		pthread_cond_signal(&out->end);
 		pthread_mutex_unlock(&out->lock);
 		pthread_join(out->thread, NULL);
+		progress_set_letters(out->setup->progress, out->way, "", NULL, 0);
 		letters_out_free(out);
 		out = next;
 	}

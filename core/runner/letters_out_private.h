@@ -16,6 +16,7 @@ struct letters_out {
 	pthread_mutex_t lock;
 	pthread_cond_t end;
 	bool ends;                /* under the lock */
+	enum letters_way way;
 	const char *code;         /* of what is told, reasons.def */
 	char target[LETTERS_TARGET_BYTES]; /* as people are told of it */
 	/* Sends what waits; false with `failure`: what is left is tried again. */
@@ -24,6 +25,7 @@ struct letters_out {
 	/* the thread's */
 	uint64_t seen;            /* letters of this run when it looked last */
 	bool has_looked, has_failed;
+	int64_t again_ms;         /* how soon it is tried again after a failure */
 	json_t *page;             /* letters as `dlq list` has them */
 	int64_t told_letter;      /* the last that the target never takes, of which somebody was told */
 	int64_t failed_letter;    /* the first that was not published; 0: none */

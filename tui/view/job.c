@@ -139,6 +139,7 @@ static void job_draw(struct view *view, struct area area)
 	head = job_head_rows(job);
 	job_head_draw(view, job, parameters, area_part(area, 0, 0, head, area.cols));
 	trouble = job_trouble_draw(job, area_part(area, head, 0, area.rows - head, area.cols));
+	trouble += job_letters_draw(view->console, job, area_part(area, head + trouble, 0, area.rows - head - trouble, area.cols));
 	area = area_part(area, trouble, 0, area.rows - trouble, area.cols);
 	if (state->pane == PANE_FACTS) {
 		job_facts_draw(job, parameters, area_part(area, head, 0, area.rows - head, area.cols));

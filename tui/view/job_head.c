@@ -12,6 +12,7 @@
 #define LINE_BYTES 2048
 #define COMMITTED_COLS 72
 #define TROUBLE_ROWS 4
+#define LETTERS_WHOLE_ROWS 16 /* a screen with fewer rows left has one for why letters wait */
 
 /* Nothing is to be said of a job's own thread that runs, or was told to end. */
 static bool is_at_work(const char *own_state)
@@ -184,6 +185,48 @@ int job_trouble_draw(const json_t *job, struct area area)
 	draw_rule(area, 0, title->at, *code ? "e explains, and says what to do" : "");
 	rows = draw_paragraph(area, 1, 1, area.cols - 2, TROUBLE_ROWS, state_role(state), span_of(member_text(job, "sentence")));
 	return 1 + rows;
+}
+
+/* "dead-letter table ok   p:d.errors"; "dead-letter table waiting: google_quota   p:d.errors", and below it why. */
+static void way_add(const json_t *way, const char *gap, struct text *out)
+{
+	const char *code = member_text(way, "code");
+
+	text_add_format(out, "dead-letter %s %s%s%s%s%s", member_text(way, "kind"), state_column(member_text(way, "state")), *code ? ": " : "",
+	                code, gap, member_text(way, "target"));
+}
+
+/* "since 15:18:37, again 15:18:42: table 'd.errors': a quota is used up". */
+static void way_trouble_add(const struct console *console, const json_t *way, struct text *out)
+{
+	text_add(out, "since ");
+	console_time(console, member_text(way, "since"), true, out);
+	text_add(out, ", again ");
+	console_time(console, member_text(way, "until"), true, out);
+	text_add_format(out, ": %s", member_text(way, "sentence"));
+}
+
+int job_letters_draw(const struct console *console, const json_t *job, struct area area)
+{
+	int rows_most = area.rows < LETTERS_WHOLE_ROWS ? 1 : TROUBLE_ROWS, row = 0;
+	const char *gap = area.cols < COMMITTED_COLS ? "  " : "   ";
+	const json_t *way;
+	size_t i;
+
+	json_array_foreach(json_object_get(job, "letters_to"), i, way) {
+		bool is_fine = !*member_text(way, "code");
+		OWNED(text) line = text_new(LINE_BYTES);
+
+		way_add(way, gap, line);
+		draw_field(area, row++, 1, area.cols - 2, -1, is_fine ? console_role(console, ROLE_text) : state_role(member_text(way, "state")),
+		           text_span(line));
+		text_clear(line);
+		if (is_fine)
+			continue;
+		way_trouble_add(console, way, line);
+		row += draw_paragraph(area, row, 1, area.cols - 2, rows_most, ROLE_text, text_span(line));
+	}
+	return row;
 }
 
 static void fact(struct area area, int *row, const char *name, const char *value)
