@@ -5,6 +5,7 @@
 #include "engine/session_private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -73,9 +74,37 @@ struct session *session_open(struct engine *engine, int fd, enum access access, 
 	return session;
 }
 
-void server_accept(struct engine *engine)
+void spares_fill(struct engine *engine)
+{
+	while (engine->spare_count < SPARE_FDS) {
+		int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+		if (fd < 0)
+			return;
+		engine->spare_fds[engine->spare_count++] = fd;
+	}
+}
+
+void spares_close(struct engine *engine)
+{
+	while (engine->spare_count)
+		close(engine->spare_fds[--engine->spare_count]);
+}
+
+/* An engine without descriptors is asked what is wrong with it: for that some are kept. */
+static int accept_one(struct engine *engine)
 {
 	int fd = accept4(engine->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+
+	if (fd >= 0 || !engine->spare_count || (errno != EMFILE && errno != ENFILE))
+		return fd;
+	spares_close(engine);
+	return accept4(engine->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+}
+
+void server_accept(struct engine *engine)
+{
+	int fd = accept_one(engine);
 	enum access access;
 	struct peer peer = { 0 };
 

@@ -58,6 +58,7 @@ bool engine_open(struct engine *engine, const struct home *home, struct error *e
 	again_open(engine);
 	if (home_make(home, err) && lock_take(engine, err) && access_open(engine, err) && engine_listen(engine, err) &&
 	    access_share(engine, err) && watch_signals(engine, err)) {
+		spares_fill(engine);
 		secrets_open(engine);
 		records_open(engine);
 		access_tell(engine);
@@ -89,6 +90,7 @@ bool engine_close(struct engine *engine)
 	shown_close(engine);
 	secrets_close(engine);
 	records_close(engine);
+	spares_close(engine);
 	close_fd(engine->signal_fd);
 	close_fd(engine->wake_fd);
 	close_fd(engine->lock_fd);
@@ -200,6 +202,8 @@ static void tick(struct engine *engine, int64_t now_ms)
 	if (events_want_states(engine))
 		shown_want(engine);
 	events_tick(engine, now_ms);
+	if (!engine->session_count)
+		spares_fill(engine);
 	give_back(engine, now_ms);
 }
 

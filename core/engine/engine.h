@@ -88,6 +88,9 @@ struct replay_view;
 struct replay_wish;
 struct secrets;
 
+/* A session, and what a call opens: a store with its log and shared memory, twice. */
+#define SPARE_FDS 8
+
 struct engine {
 	const struct home *home;
 	int lock_fd, listen_fd, wake_fd, signal_fd;
@@ -116,6 +119,8 @@ struct engine {
 	struct session *sessions;   /* the control thread's own */
 	atomic_int session_count;   /* others only look */
 	int64_t accept_from_ms;     /* no sessions are taken before */
+	int spare_fds[SPARE_FDS];   /* given up for a session when there are no descriptors left */
+	size_t spare_count;
 	bool ends_when_idle;
 	atomic_bool is_stopping;    /* drain everything, then end */
 	int64_t idle_since_ms;
@@ -226,6 +231,9 @@ bool call_dispatch(struct call *call, const char *name, struct error *err);
  * Sessions (server.c).
  */
 void server_accept(struct engine *engine);
+/* Descriptors that are kept for who comes when there are none left (accept.c). */
+void spares_fill(struct engine *engine);
+void spares_close(struct engine *engine);
 void server_serve(struct session *session, short revents); /* what poll found */
 void server_sweep(struct engine *engine, int64_t now_ms); /* late hellos, ended calls, closed sessions */
 int session_fd(const struct session *session);
