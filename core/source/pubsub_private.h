@@ -195,7 +195,7 @@ bool arrival_next(struct pubsub *pubsub, struct batch *into);
 /* One holder less; whoever is the last frees it. From any thread; NULL is fine. */
 void arrival_drop(void *arrival);
 
-/* Streams (pubsub_stream.c). */
+/* Streams (pubsub_stream.c, pubsub_take.c). */
 void channel_begin(struct channel *channel, struct pubsub *of, uint32_t index, const char *name, const char *project);
 void channel_end(struct channel *channel);
 void channel_step(struct channel *channel, int64_t now_ms);
