@@ -97,13 +97,15 @@ static bool is_plain_file(int fd, const char *path, struct error *err)
 	            S_ISDIR(info.st_mode) ? "a folder" : "no plain file, but a FIFO, socket or device");
 }
 
-bool file_read(const char *path, size_t limit, char **out, size_t *out_len, struct error *err)
+static bool read_whole(const char *path, int more_flags, size_t limit, char **out, size_t *out_len, struct error *err)
 {
 	/* A FIFO would be waited for, a device may act when it is opened. */
-	int fd = fd_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = fd_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | more_flags);
 	char *bytes = NULL;
 	size_t len = 0;
 
+	if (fd < 0 && errno == ELOOP && (more_flags & O_NOFOLLOW))
+		return fail(err, ERROR_CONFIG, "not_a_file", "cannot read '%s': it is a symbolic link, which is not followed there", path);
 	if (fd < 0)
 		return fail_open(path, err);
 	if (!is_plain_file(fd, path, err)) {
@@ -124,6 +126,16 @@ bool file_read(const char *path, size_t limit, char **out, size_t *out_len, stru
 	*out = bytes;
 	*out_len = len;
 	return true;
+}
+
+bool file_read(const char *path, size_t limit, char **out, size_t *out_len, struct error *err)
+{
+	return read_whole(path, 0, limit, out, out_len, err);
+}
+
+bool file_read_no_link(const char *path, size_t limit, char **out, size_t *out_len, struct error *err)
+{
+	return read_whole(path, O_NOFOLLOW, limit, out, out_len, err);
 }
 
 size_t fd_write_all(int fd, struct span content)

@@ -7,6 +7,8 @@
 
 /* The whole file; the caller frees *out. A larger one is `file_too_large`, a FIFO or device `not_a_file`. */
 bool file_read(const char *path, size_t limit, char **out, size_t *out_len, struct error *err);
+/* The same of a file whose folder others may write to: a symbolic link, which may lead to what only we may read, is `not_a_file`. */
+bool file_read_no_link(const char *path, size_t limit, char **out, size_t *out_len, struct error *err);
 
 /* open(2), begun again when a signal comes between; a new file gets mode 0600. */
 int fd_open(const char *path, int flags);

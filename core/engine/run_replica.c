@@ -222,7 +222,9 @@ static void send_verdict(struct call *call, const struct job_options *options, b
 	json_object_set_new(last, "equal", has_changelog ? json_boolean(is_equal) : json_null());
 	if (!has_changelog)
 		json_object_set_new(last, "notes", json_pack("[{s:s, s:s}]", "code", "no_changelog", "text",
-		                                             "upsert mode keeps no changelog to compare with"));
+		                                             options->replication_mode == REPLICATION_APPEND
+		                                             ? "rows are added as they come; there is no changelog and no replica to compare"
+		                                             : "upsert mode keeps no changelog to compare with"));
 	else if (!tables)
 		json_object_set_new(last, "notes", json_pack("[{s:s, s:s}]", "code", "no_replica", "text",
 		                                             "the job has no replica that could be compared"));

@@ -110,6 +110,19 @@ static int64_t moment_of(const char *snapshot)
 	return end && !*end ? (int64_t)timegm(&tm) * 1000000 : 0;
 }
 
+/* What BigQuery makes of messages that come again: it is no upsert's replica, and tells no rows apart. */
+static const char *repeats_words(const struct job_options *options)
+{
+	bool is_once = options->use_storage_write_api && !options->at_least_once;
+
+	if (options->warehouse != WAREHOUSE_BIGQUERY)
+		return "what has come since would come again, where the destination knows it as repeated";
+	if (options->replication_mode == REPLICATION_APPEND && is_once)
+		return "what has come since would come again: the newest messages, 131072 at least, are known and stay one row, those "
+		       "before them would be rows a second time";
+	return "what has come since would come again, and each message of it would be a row a second time";
+}
+
 static const char *say_repeats(struct seek *seek, int64_t since_us, json_t *line, struct error *err)
 {
 	struct sink_setup setup = { .options = seek->options, .warehouse = seek->call->engine->home->warehouse, .incarnation = "" };
@@ -121,7 +134,7 @@ static const char *say_repeats(struct seek *seek, int64_t since_us, json_t *line
 	if (is_known)
 		json_object_set_new(line, "repeats", json_integer((json_int_t)changes));
 	return is_known ? "changes that the job has written since would come again; they count as repeated and change nothing"
-	                : "what has come since would come again, where the destination knows it as repeated";
+	                : repeats_words(seek->options);
 }
 
 /* Back in time brings back only what is kept. */

@@ -172,7 +172,7 @@ static bool has_bad_sign(const char *template, const char *also)
 
 		if (*template == '{' && (end = strchr(template, '}')) && !memchr(template + 1, '{', (size_t)(end - template - 1)))
 			template = end;
-		else if (is_escaped || *template == '{' || *template == '}' ||
+		else if (is_escaped || *template == '{' || *template == '}' || (unsigned char)*template < ' ' || *template == 127 ||
 		         ((unsigned char)*template < 0x80 && strchr("`\"'./\\;:,?*()[]<>|!@#^~", *template)) ||
 		         (also && strchr(also, *template)))
 			return true;
@@ -207,6 +207,17 @@ bool rule_script_without_function(const struct draft *draft)
 bool rule_python_without_function(const struct draft *draft)
 {
 	return has(draft, "pythonTextTransformGcsPath") && !has(draft, "pythonTextTransformFunctionName");
+}
+
+/* A row of append is never compared with others. */
+bool rule_key_without_upsert(const struct draft *draft)
+{
+	return has(draft, "primaryKey") && mode_is(draft, REPLICATION_APPEND);
+}
+
+bool rule_unused_folder_options(const struct draft *draft)
+{
+	return !has(draft, "deadLetterQueueDirectory") && (has(draft, "deadLetterRetryInterval") || has(draft, "deadLetterRetries"));
 }
 
 bool rule_table_without_braces(const struct draft *draft)

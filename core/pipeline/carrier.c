@@ -85,7 +85,7 @@ struct folder_file *errand_add(struct errand *errand, const struct folder_file *
 		return NULL;
 	*to = (struct folder_file){ .name = copy(errand, file->name), .which = copy(errand, file->which),
 		                        .scratch = copy(errand, file->scratch), .generation = file->generation,
-		                        .size_bytes = file->size_bytes };
+		                        .size_bytes = file->size_bytes, .is_left = file->is_left };
 	errand->count++;
 	return to;
 }

@@ -15,6 +15,7 @@
 #define FOLDER_DEPTH_MAX 16
 #define SETTLED_S 1      /* who writes a file in pieces is not done with it */
 #define AHEAD_S 60       /* a clock of another machine may be so much before ours */
+#define LEFT_S 600       /* who has not gone on by then does not */
 #define WRITTEN_BYTES ((size_t)64 << 20)
 #define WHICH_BYTES 5000
 
@@ -56,9 +57,8 @@ struct walk {
 static void offer_file(struct walk *walk, const char *path, const struct stat *st)
 {
 	char which[WHICH_BYTES];
-	struct folder_file file = { .name = path, .which = which, .size_bytes = (uint64_t)st->st_size };
-
 	int64_t age_s = (int64_t)time(NULL) - (int64_t)st->st_mtime;
+	struct folder_file file = { .name = path, .which = which, .size_bytes = (uint64_t)st->st_size, .is_left = age_s > LEFT_S };
 
 	/* One from far ahead is from before the clock was put back. */
 	if (age_s <= SETTLED_S && age_s >= -AHEAD_S)
@@ -105,7 +105,7 @@ static void local_read_all(struct folder *folder, struct folder_file *files, siz
 {
 	(void)folder;
 	for (size_t i = 0; i < count; i++)
-		files[i].is_done = file_read(files[i].name, FOLDER_FILE_BYTES_MAX, &files[i].content, &files[i].len, &files[i].failure);
+		files[i].is_done = file_read_no_link(files[i].name, FOLDER_FILE_BYTES_MAX, &files[i].content, &files[i].len, &files[i].failure);
 }
 
 static void local_remove_all(struct folder *folder, struct folder_file *files, size_t count)

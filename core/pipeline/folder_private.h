@@ -22,6 +22,7 @@ struct folder_file {
 	const char *scratch;  /* of one that is to be placed: where it lies meanwhile */
 	int64_t generation;
 	uint64_t size_bytes;
+	bool is_left;         /* nobody has written to it for so long that half of it is all there will be */
 	char *content;        /* of one that was read; the errand's */
 	size_t len;
 	bool is_done;         /* read, or removed; false: `failure` */

@@ -2,7 +2,8 @@
  * Entries of the dead-letter folder back into the job: those that this job wrote,
  * mended by somebody or not, and those of others in the original's form. The files
  * of a look are taken in one transaction of the store, then removed; one that cannot
- * be removed is not taken twice. Half a file is left until it is whole.
+ * be removed is not taken twice. Half a file is left until it is whole, or until
+ * nobody has written to it for long; then its last line is a letter as it stands.
  */
 #include "pipeline/post_private.h"
 
@@ -126,7 +127,7 @@ static bool entry_take(struct post *post, struct batch *batch, struct span text,
 {
 	struct json_doc doc = { 0 };
 	struct message *message;
-	json_t *line = json_loadb(text.at, text.len, 0, NULL);
+	json_t *line = json_loadb(text.at, text.len, JSON_ALLOW_NUL, NULL);
 	int64_t letter;
 	size_t at;
 	bool is_ours = false, is_fine = true;
@@ -217,7 +218,7 @@ static bool file_take(struct post *post, const struct folder_file *file, bool *o
 	*out_taken = false;
 	if (!dlq_inbound_known(post->dlq, file->which, &is_known, err))
 		return false;
-	*out_taken = is_known || !carrier_folder(post->carrier)->may_grow || is_whole(content);
+	*out_taken = is_known || !carrier_folder(post->carrier)->may_grow || file->is_left || is_whole(content);
 	if (is_known || !*out_taken)
 		return true;
 	return lines_take(post, file->name, content, err) && dlq_inbound_add(post->dlq, file->which, err);

@@ -120,7 +120,7 @@ static bool keep_line(void *context, const char *json)
 	struct letters_out *out = context;
 	json_error_t ignored;
 
-	json_array_append_new(out->page, json_loads(json, 0, &ignored));
+	json_array_append_new(out->page, json_loads(json, JSON_ALLOW_NUL, &ignored)); /* a key may have one */
 	return json_array_size(out->page) < PAGE_LETTERS;
 }
 

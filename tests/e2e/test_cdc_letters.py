@@ -103,6 +103,8 @@ def test_entries_of_the_original_template_are_taken():
                            '{"message":{"tbl":"t","datasample1":"again","_metadata_retry_count":1},"error_message":{"errors":[]}}\n{"message":"bad id 1","error_message":400}\n')
         half = home.write("letters/retry/2024/03/DD/10/05/error-00001-of-00020.json", '{"message":{"tbl":"t","datasample1":"half"},"err')
         age(home)
+        lately = time.time() - 60
+        os.utime(half, (lately, lately))
         job(home, [], deadLetterMetadata=True, **BOTH)
         found = {r["datasample1"]: r for r in rows(home, "t")}
         assert set(found) == {"datasample1", "again"}, found
@@ -111,6 +113,39 @@ def test_entries_of_the_original_template_are_taken():
         assert not os.path.exists(first) and os.path.exists(half)
         os.rename(half, home.file("half"))
         assert [(e["message"], e["retry_count"]) for e in entries(home)] == [("bad id 1", 1)], entries(home)
+
+
+def test_what_is_no_entry_neither_stays_for_ever_nor_leads_elsewhere():
+    """A half file that nobody goes on with is taken as it stands; a link, by which others could have a file read that only its owner may, is not
+    followed, and told."""
+    with weir.Home() as home:
+        below = home.file("letters/retry/2024/03/05/10/05/")
+        os.makedirs(below)
+        secret = home.write("secret", '{"message":{"tbl":"t","secret":"s"},"error_message":"e"}\n')
+        home.write("letters/retry/2024/03/05/10/05/half.json", '{"message":{"tbl":"t","a":1},"error_message":"e"}\n{"message":{"tbl":"t","a":2},"err')
+        home.write("letters/retry/2024/03/05/10/05/binary.json", "\x7fELF\1\0\0")
+        os.utime(secret, (OLD, OLD))
+        os.symlink(secret, below + "link.json")
+        age(home)
+        job(home, [], expect=1, **dict(BOTH, deadLetterRetries=1))
+        assert rows(home, "t") == [{"tbl": "t", "a": "1"}] and os.listdir(below) == ["link.json"] and os.path.exists(secret)
+        assert {e["message"] for e in entries(home, "severe")} == {"\x7fELF\1\0\0", '{"message":{"tbl":"t","a":2},"err'}
+        assert b"link.json': it is a symbolic link" in home.run("logs").out, home.run("logs")
+
+
+def test_a_nul_in_a_message_makes_no_other_entry_of_it():
+    """It is JSON's, and comes back as the letter that it was: mended, or given up after as many tries as others."""
+    with weir.Home() as home:
+        job(home, [{"id": "m1", "data": {"tblx": "t", "s": "a\0b"}}, {"id": "m2", "data": {"nowhere": "\0"}}], expect=1, deadLetterRetries=1, **BOTH)
+        for path in files(home):
+            with open(path) as f:
+                text = f.read().replace('"tblx"', '"tbl"')
+            with open(path, "w") as f:
+                f.write(text)
+        age(home)
+        job(home, expect=1, deadLetterRetries=1, **BOTH)
+        assert rows(home, "t") == [{"tbl": "t", "s": "a\0b"}], rows(home, "t")
+        assert [e["message_id"] for e in entries(home, "severe")] == ["m2"] and len(home.letters()) == 2, home.letters()
 
 
 def play(home, count, kills, seed):

@@ -35,6 +35,15 @@ def test_letters_are_published_with_their_bytes_and_reason():
         assert {code for _, code, _ in got} == {"not_json"} and len({letter for _, _, letter in got}) == 450
 
 
+def test_a_letter_with_a_nul_beside_it_is_published_like_others():
+    with emulators.pubsub() as server, weir.Home() as home:
+        server.create("refused", "refused-sub")
+        feed = home.write("f", '{"id":"m1","key":"a\\u0000b","attrs":{"x":"\\u0000"},"data":"no change"}\n' + lines(1))
+        r = home.run("run", job(home, server, feed), "--until-idle", "--json", env=server.env)
+        assert r.code == 1 and r.last["dead_lettered"] == 2, r
+        assert {body for body, _, _ in read(server)} == {b'"no change"', b"{broken 0"}
+
+
 def test_letters_that_cannot_be_published_wait_and_hold_up_nothing():
     with emulators.pubsub() as server, weir.Home() as home:
         home.env.update(server.env)  # the engine that looks start has it too

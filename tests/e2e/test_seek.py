@@ -72,6 +72,19 @@ def test_what_is_not_kept_does_not_come_again_and_that_is_said():
         assert text.code == 0 and b"acknowledged messages are not kept" in b" ".join(text.out.split()), text
 
 
+def test_of_json_rows_at_bigquery_it_says_that_they_would_be_there_twice():
+    with emulators.pubsub() as server, weir.Home() as home:
+        server.create("orders", "orders-sub", retainAckedMessages=True)
+        once = {"useStorageWriteApi": True, "storageWriteApiTriggeringFrequencySec": 1}
+        for name, more, words in (("stream", {}, "each message of it would be a row a second time"), ("exact", once, "131072 at least")):
+            home.write("j.json", json.dumps({"name": name, "template": "PubSub_CDC_to_BigQuery", "project": server.project, "parameters": dict(
+                {"inputSubscription": server.subscription("orders-sub"), "outputDatasetTemplate": "d", "outputTableNameTemplate": "{t}"}, **more)}))
+            assert home.run("job", "create", "j.json", env=server.env).code == 0
+            r = home.run("seek", name, "--to", "1h", "--dry-run", "--json", env=server.env)
+            assert r.code == 0 and words in r.last["sentence"], r
+            assert b"rows are added as they come" in home.run("verify", name).out
+
+
 def test_wrong_wishes_are_refused_in_words():
     with emulators.pubsub() as server, weir.Home() as home:
         server.create("orders", "orders-sub")

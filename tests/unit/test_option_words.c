@@ -128,6 +128,10 @@ static void the_launch_checks_of_the_pubsub_template_hold(void **state)
 	expect_codes(PUBSUB, "\"inputFile\":\"f\",\"useStorageWriteApi\":true,\"useStorageWriteApiAtLeastOnce\":true", "");
 	expect_codes(PUBSUB, "\"inputFile\":\"f\",\"javascriptTextTransformGcsPath\":\"a.js\",\"pythonTextTransformGcsPath\":\"b\"",
 	             "missing_parameter exclusive_parameters missing_parameter");
+	expect_codes(PUBSUB, "\"inputFile\":\"f\",\"primaryKey\":\"id\"", "parameter_not_used");
+	expect_codes(PUBSUB, "\"inputFile\":\"f\",\"deadLetterRetries\":3", "parameter_not_used");
+	expect_codes(PUBSUB, "\"inputFile\":\"f\",\"deadLetterRetries\":3,\"deadLetterQueueDirectory\":\"d\"", "");
+	expect_codes(PUBSUB, "\"inputFile\":\"f\",\"outputTableNameTemplate\":\"{t}\\t\"", "never_a_name");
 	expect_codes(PUBSUB, "\"inputFile\":\"f\",\"outputTableNameTemplate\":\"one\",\"outputTableSpec\":\"p:d.t\"",
 	             "one_table_for_all parameter_not_used");
 }

@@ -64,7 +64,7 @@ void print_value(const json_t *value)
 
 static void print_verified(const json_t *line, struct printer_state *state)
 {
-	const json_t *equal = json_object_get(line, "equal");
+	const json_t *equal = json_object_get(line, "equal"), *note = json_array_get(json_object_get(line, "notes"), 0);
 	OWNED(text) verdict = text_new(1u << 20);
 
 	if (!line)
@@ -72,7 +72,7 @@ static void print_verified(const json_t *line, struct printer_state *state)
 	state->count++;
 	if (json_object_get(line, "job")) {
 		printf("job %s: %s\n", cli_word(line, "job"),
-		       json_is_null(equal) ? "no changelog to compare with (upsert mode)"
+		       json_is_null(equal) ? cli_word(note, "text")
 		       : !json_is_true(equal) ? "replica_differs"
 		       : state->count > 1     ? "every replica equals its changelog"
 		                              : "it has no replica that could be compared");
