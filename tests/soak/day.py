@@ -209,13 +209,19 @@ class Day:
         r = self.home.run("job", "show", "shop", "--json", timeout=60)
         return r.last if r.out else r.error
 
+    def has_all(self):
+        try:
+            return dict(self.home.sql("select id, n from t")) == self.rows
+        except sqlite3.Error:
+            return False
+
     def ends(self):
         """The trouble is over. A paused table goes on when somebody says so; all else by itself."""
         self.home.run("resume", "shop", "t")
         self.engine_starts()
         until = time.monotonic() + 120
         line = {}
-        while not (line.get("received") == self.lines and line.get("state") in ("ok", "needs you") and not line.get("in_flight") and line.get("own_state") == "ok"):
+        while not (line.get("received") == self.lines and line.get("state") in ("ok", "needs you") and not line.get("in_flight") and line.get("own_state") == "ok" and self.has_all()):
             assert time.monotonic() < until, (self.lines, line, self.home.run("journal").out.decode()[-4000:])
             time.sleep(0.2)
             line = self.standing()
@@ -224,7 +230,7 @@ class Day:
         assert (line["written"], line["dead_lettered"], line["parked"], line["balanced"]) == (self.lines - self.refused, self.refused, 0, True), line
         assert len(self.home.letters()) == self.refused
         self.home.verify()
-        assert dict(self.home.sql("select id, n from t")) == self.rows
+        assert self.has_all()
         third = len(self.rss) // 3
         early, late = max(self.rss[:third + 1]), max(self.rss[-third - 1:])
         print("%d messages, %d letters, %s\nmemory: at most %d MiB early, %d MiB late" % (self.lines, self.refused, self.done, early, late))
