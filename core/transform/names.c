@@ -97,11 +97,13 @@ static struct span table_destination(const char *pattern, struct arena *arena, s
 }
 
 /* SQLite's names have no case, nor have those of a dataset that is made so; and a changelog beside its replica takes a
- * name too. */
+ * name too. Tables of JSON rows at BigQuery are those that the messages name, letter for letter, as in the original. */
 static bool names_clash(const struct job_options *options, struct span a, struct span b)
 {
 	struct span tail = SPAN("_changelog");
 
+	if (options->template == TEMPLATE_PUBSUB_CDC && options->warehouse == WAREHOUSE_BIGQUERY)
+		return span_equal(a, b);
 	if (name_equal(a, b))
 		return true;
 	if (options->template == TEMPLATE_PUBSUB_CDC || !options->change_log_dataset || !options->replica_dataset ||

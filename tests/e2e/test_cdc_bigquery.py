@@ -255,6 +255,22 @@ def test_every_type_of_the_schema_file_is_that_of_the_local_warehouse():
         assert len(ours) == 1 and (reading == "original" or len(letters) >= 8), letters
 
 
+def test_tables_that_differ_by_case_are_two_at_bigquery():
+    """As in the original; SQLite has no such two, so that the local warehouse parks the second one and says what helps."""
+    lines = [{"tbl": name, "n": i, "c%s" % name: "x"} for i, name in enumerate(["t", "T", "t", "\u00e9", "\u00c9"])]
+    for way in WAYS:
+        with emulators.bigquery("d", project=PROJECT) as bq, weir.Home() as home:
+            home.env.update(bq.env)
+            result = run(home, lines, outputDatasetTemplate="d", **way)
+            assert result["written"] == 5 and [x["written"] for x in result["tables"]] == [2, 1, 1, 1], (way, result)
+            assert [row["n"] for row in bq.rows("d.t")] == ["0", "2"] and [row["n"] for row in bq.rows("d.T")] == ["1"], way
+            assert set(types(bq, "d.T")) == {"tbl", "n", "cT"} and len(bq.rows("d.\u00c9")) == 1, way
+    with weir.Home() as home:
+        result = run(home, lines, expect=1, warehouse="local", outputDatasetTemplate="d")
+        assert result["parked"] == 2 and result["balanced"], result
+        assert b"another outputTableNameTemplate" in home.run("explain", "name_collision").out
+
+
 def test_what_bigquery_says_of_a_value_is_read_whatever_stands_in_it():
     """Its words repeat the value: a NUL in them must not make the answer one that cannot be read, and that waits for ever."""
     file = [{"name": "g", "type": "GEOGRAPHY"}, {"name": "tbl", "type": "STRING"}]
