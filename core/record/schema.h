@@ -7,7 +7,8 @@
 
 #include "record/type.h"
 
-#define SCHEMA_COLUMNS_MAX 1999 /* local: SQLite takes 2,000, and a replica has its position besides; BigQuery 10,000 */
+#define SCHEMA_COLUMNS_MAX 1999 /* local: SQLite takes 2,000, and a replica has its position besides */
+#define SCHEMA_COLUMNS_FAR_MAX 9900 /* at BigQuery, which takes 10,000: those of a changelog and of keys are among them */
 #define KEY_COLUMNS_MAX 64 /* no database has keys of more; BigQuery takes 16 */
 
 struct column {

@@ -8,7 +8,8 @@
 
 #define DESCRIPTOR_BYTES_MAX ((size_t)4 << 20)
 #define COLUMN_NAME_OPTION 454943157 /* google.cloud.bigquery.storage.v1.column_name */
-#define NAME_BYTES_MAX 2048
+#define NAME_ROOM 256
+#define FLEXIBLE_DIGITS 32 /* two of a table are never the same */
 
 /* Fields of google.protobuf.DescriptorProto, FieldDescriptorProto and FieldOptions. */
 enum { MESSAGE_NAME = 1, MESSAGE_FIELD = 2, MESSAGE_NESTED = 3 };
@@ -40,18 +41,16 @@ static bool is_identifier(struct span name)
 	return name.len != 0;
 }
 
-/* A name that protobuf cannot have goes by another one, made of it, and stands in an option. */
+/* A name that protobuf cannot have goes by another one and stands in an option. The other is made of its hash, in digits that
+ * differ without their case too: names of a message's fields must. */
 static void flexible_name(struct text *out, struct span name)
 {
-	char made[NAME_BYTES_MAX / 3 * 4 + 8];
-	size_t len;
+	unsigned char hash[SHA256_BYTES];
+	char digits[SHA256_TEXT_BYTES];
 
-	if (name.len > NAME_BYTES_MAX)
-		name.len = NAME_BYTES_MAX;
-	len = base64_encode(name, made);
-	text_add(out, "col_");
-	for (size_t i = 0; i < len && made[i] != '='; i++)
-		text_add_char(out, made[i] == '+' || made[i] == '/' ? '_' : made[i]);
+	sha256(name, hash);
+	sha256_text(hash, digits);
+	text_add_format(out, "col_%.*s", FLEXIBLE_DIGITS, digits);
 }
 
 /* No column can have this name, so a field never stands in a message's way. */
@@ -64,7 +63,7 @@ static void field_put(struct text *out, const struct table_field *field)
 {
 	bool is_plain = is_identifier(field->name);
 	size_t mark = proto_begin(out, MESSAGE_FIELD), options;
-	OWNED(text) name = text_new(2 * NAME_BYTES_MAX);
+	OWNED(text) name = text_new(NAME_ROOM);
 
 	if (!is_plain)
 		flexible_name(name, field->name);

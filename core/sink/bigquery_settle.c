@@ -82,12 +82,12 @@ static bool field_is(struct proto_reader reader, const struct table_field *wante
 	return is_named && !(is_required && wanted->is_relaxed) && fields_known(whole, FIELD_FIELDS, wanted->fields, wanted->field_count);
 }
 
-static bool field_known(struct proto_reader reader, uint32_t number, const struct table_field *wanted)
+static bool field_comes(struct proto_reader *reader, uint32_t number, const struct table_field *wanted)
 {
 	struct proto_field field;
 
-	while (proto_next(&reader, &field)) {
-		if (field.number == number && field_is(proto_enter(&reader, &field), wanted))
+	while (proto_next(reader, &field)) {
+		if (field.number == number && field_is(proto_enter(reader, &field), wanted))
 			return true;
 	}
 	return false;
@@ -95,8 +95,14 @@ static bool field_known(struct proto_reader reader, uint32_t number, const struc
 
 static bool fields_known(struct proto_reader reader, uint32_t number, const struct table_field *wanted, size_t count)
 {
+	struct proto_reader next = reader;
+
+	/* Mostly in the same order: the next one is looked for behind the last, then everywhere. */
 	for (size_t i = 0; i < count; i++) {
-		if (!field_known(reader, number, &wanted[i]))
+		if (field_comes(&next, number, &wanted[i]))
+			continue;
+		next = reader;
+		if (!field_comes(&next, number, &wanted[i]))
 			return false;
 	}
 	return true;

@@ -96,11 +96,14 @@ json_t *shape_json(const struct table_shape *shape)
 	return fields_json(shape->fields, shape->count, true);
 }
 
-static json_t *field_named(const json_t *fields, struct span name)
+/* `likely`: where it stands if the order is the same. */
+static json_t *field_named(const json_t *fields, struct span name, size_t likely)
 {
-	json_t *field;
+	json_t *field = json_array_get(fields, likely);
 	size_t i;
 
+	if (name_equal(span_of(text_of(field, "name", "")), name))
+		return field;
 	json_array_foreach(fields, i, field) {
 		if (name_equal(span_of(text_of(field, "name", "")), name))
 			return field;
@@ -154,10 +157,10 @@ static void missing_add(struct shape_difference *out, const struct path *path)
 static void fields_merge(json_t *fields, const struct table_field *wanted, size_t count, const struct path *outer,
                          struct shape_difference *out);
 
-static void field_merge(json_t *fields, const struct table_field *wanted, const struct path *path,
+static void field_merge(json_t *fields, const struct table_field *wanted, size_t likely, const struct path *path,
                         struct shape_difference *out)
 {
-	json_t *present = field_named(fields, wanted->name), *inner;
+	json_t *present = field_named(fields, wanted->name, likely), *inner;
 	bool is_array = strcmp(text_of(present, "mode", ""), "REPEATED") == 0;
 	enum bq_kind kind = kind_of(present);
 
@@ -185,7 +188,7 @@ static void fields_merge(json_t *fields, const struct table_field *wanted, size_
 	for (size_t i = 0; i < count; i++) {
 		struct path path = { outer, wanted[i].name };
 
-		field_merge(fields, &wanted[i], &path, out);
+		field_merge(fields, &wanted[i], i, &path, out);
 	}
 }
 

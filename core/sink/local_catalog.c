@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#define CATALOG_COLUMNS_MAX (SCHEMA_COLUMNS_FAR_MAX + 64) /* the books of BigQuery have such tables too */
+
 #define WAS_KEY_BIT 33 /* of _weir_columns.is_wide, above `told` */
 
 static bool column_read(sqlite3_stmt *stmt, struct arena *arena, struct column *out)
@@ -45,7 +47,7 @@ static void keys_find(struct table_schema *schema, struct arena *arena)
 static bool columns_collect(struct store *store, sqlite3_stmt *stmt, struct arena *arena, struct table_schema *out,
                             struct error *err)
 {
-	struct column *columns = arena_alloc(arena, (SCHEMA_COLUMNS_MAX + 64) * sizeof(*columns));
+	struct column *columns = arena_alloc(arena, CATALOG_COLUMNS_MAX * sizeof(*columns));
 	size_t count = 0;
 	bool has_row;
 
@@ -56,7 +58,7 @@ static bool columns_collect(struct store *store, sqlite3_stmt *stmt, struct aren
 			keys_find(out, arena);
 			return true;
 		}
-		if (count == SCHEMA_COLUMNS_MAX + 64 || !column_read(stmt, arena, &columns[count]))
+		if (count == CATALOG_COLUMNS_MAX || !column_read(stmt, arena, &columns[count]))
 			return fail(err, ERROR_BUG, "state_damaged", "the warehouse '%s' has a column type '%.60s' in "
 			            "_weir_columns that is none", store->path, store_text(stmt, 2).at);
 		count++;

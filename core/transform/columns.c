@@ -171,6 +171,11 @@ static void step_added(struct event *e, const struct column *column, const struc
 	           did->at);
 }
 
+size_t columns_most(const struct debezium *d)
+{
+	return d->options->warehouse == WAREHOUSE_LOCAL ? SCHEMA_COLUMNS_MAX : SCHEMA_COLUMNS_FAR_MAX;
+}
+
 int column_add(struct debezium *d, struct event *e, struct span source_name, const struct source_type *from)
 {
 	struct table *table = e->table;
@@ -187,9 +192,9 @@ int column_add(struct debezium *d, struct event *e, struct span source_name, con
 		       NAME_BYTES_MAX);
 		return -1;
 	}
-	if (table->schema.count >= SCHEMA_COLUMNS_MAX) {
-		REFUSE_MAP(e, "too_many_columns", source_name, NOTHING, "table %.*s has %d columns already, more are not allowed",
-		           SPAN_ARG(table->schema.source), SCHEMA_COLUMNS_MAX);
+	if (table->schema.count >= columns_most(d)) {
+		REFUSE_MAP(e, "too_many_columns", source_name, NOTHING, "table %.*s has %zu columns already, more are not allowed",
+		           SPAN_ARG(table->schema.source), columns_most(d));
 		return -1;
 	}
 	struct span name = column_name(e, arena_copy(table->arena, source_name));

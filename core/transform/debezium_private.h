@@ -189,6 +189,8 @@ bool span_same_word(struct span a, struct span b); /* without regard to ASCII ca
 
 /* columns.c */
 int column_find(const struct table *table, struct span source_name);
+/* How many a table may have: BigQuery takes more than a file of SQLite. */
+size_t columns_most(const struct debezium *d);
 int column_add(struct debezium *d, struct event *e, struct span source_name, const struct source_type *from);
 bool column_may_change(const struct debezium *d, const struct table *table, int column);
 void column_widen(struct event *e, int column, const struct bq_type *seen, bool value_fits);

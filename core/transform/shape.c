@@ -149,7 +149,7 @@ static bool member_takes_over(struct event *e, uint32_t object, uint32_t token, 
 static bool shape_fill(struct debezium *d, struct event *e, uint32_t object, struct shape *shape, bool is_first)
 {
 	uint32_t end = e->doc->tokens[object].next;
-	bool *seen = arena_zalloc(e->batch->arena, SCHEMA_COLUMNS_MAX);
+	bool *seen = arena_zalloc(e->batch->arena, columns_most(d));
 	size_t i = 0;
 
 	for (uint32_t at = object + 1; at < end; at = e->doc->tokens[at + 1].next, i++) {

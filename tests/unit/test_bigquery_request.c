@@ -136,7 +136,8 @@ static void names_that_protobuf_has_not_stand_in_an_option(void **state)
 
 	(void)state;
 	descriptor_is(fields, COUNT(fields),
-	              "Row { 1 col_YSBi 1 9 column=a b; 2 col_MXN0 1 9 column=1st; 3 col_w6nDv8O_ 1 9 column=\xc3\xa9\xc3\xbf\xc3\xbe; 4 _a1 1 9; } ");
+	              "Row { 1 col_c8687a08aa5d6ed2044328fa6a697ab8 1 9 column=a b; 2 col_e01ddf6594a4387bbf520e7d67857815 1 9 column=1st; "
+	              "3 col_1baa6db388bfc32123beae5fc9d68db9 1 9 column=\xc3\xa9\xc3\xbf\xc3\xbe; 4 _a1 1 9; } ");
 }
 
 /*
