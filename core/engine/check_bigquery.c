@@ -1,7 +1,6 @@
 /*
  * Checks of BigQuery: where it is, the dataset, the job's tables beside what would be
- * written into them, rights one by one, and the way rows would go, tried with a
- * table of its own.
+ * written into them.
  */
 #include "engine/check_bigquery_private.h"
 #include "engine/result_private.h"
@@ -11,28 +10,17 @@
 
 #define DAY_MS INT64_C(86400000)
 
-static const struct right {
-	const char *permission, *for_what;
-	bool is_optional;
-} rights[] = {
-	{ "bigquery.tables.get", "look tables up", false },
-	{ "bigquery.tables.update", "give tables columns", false },
-	{ "bigquery.tables.updateData", "write rows", false },
-	{ "bigquery.tables.getData", "read rows back, for comparisons", true },
-};
-#define RIGHTS (sizeof(rights) / sizeof(rights[0]))
-
 static const char *dataset_of(const struct job_options *options)
 {
 	return options->change_log_dataset ? options->change_log_dataset : options->replica_dataset;
 }
 
-static bool is_append(const struct job_options *options)
+bool check_is_append(const struct job_options *options)
 {
 	return options->replication_mode == REPLICATION_APPEND;
 }
 
-static const char *dataset_parameter(const struct job_options *options)
+const char *check_dataset_parameter(const struct job_options *options)
 {
 	return options->template == TEMPLATE_PUBSUB_CDC ? "outputDatasetTemplate" : "changeLogDataset";
 }
@@ -45,15 +33,8 @@ bool check_writes_bigquery(const struct job_options *options)
 /*
  * The job's datasets: the one that it names, else those that messages have chosen so far
  */
-#define DATASETS_MOST 20
 
-struct datasets {
-	struct arena *arena;
-	const char *names[DATASETS_MOST];
-	size_t count;
-};
-
-static void dataset_add(struct datasets *datasets, struct span name)
+static void dataset_add(struct check_datasets *datasets, struct span name)
 {
 	for (size_t i = 0; i < datasets->count; i++) {
 		if (span_is(name, datasets->names[i]))
@@ -63,13 +44,12 @@ static void dataset_add(struct datasets *datasets, struct span name)
 		datasets->names[datasets->count++] = arena_string(datasets->arena, name);
 }
 
-/* The caller frees the arena. */
-static void datasets_find(struct check *check, struct datasets *out)
+void check_datasets_find(struct check *check, struct check_datasets *out)
 {
 	struct job_files files;
 	struct error ignored = { 0 };
 
-	*out = (struct datasets){ .arena = arena_new(1024) };
+	*out = (struct check_datasets){ .arena = arena_new(1024) };
 	if (job_has_one_dataset(check->options)) {
 		dataset_add(out, span_of(dataset_of(check->options)));
 		return;
@@ -155,7 +135,7 @@ static void say_dataset(struct check *check, const struct finding *about, const 
 static void ask_dataset(struct check *check, const struct bigquery_asker *asker, const char *dataset)
 {
 	char tried[600], fix[CHECK_FIX_BYTES] = "";
-	struct finding about = { .parameter = dataset_parameter(check->options), .tried = tried, .fix = fix };
+	struct finding about = { .parameter = check_dataset_parameter(check->options), .tried = tried, .fix = fix };
 	struct bigquery_dataset facts;
 	struct error why = { 0 };
 
@@ -176,10 +156,10 @@ static void ask_dataset(struct check *check, const struct bigquery_asker *asker,
 
 static void ask_datasets(struct check *check, const struct bigquery_asker *asker)
 {
-	struct finding about = { .parameter = dataset_parameter(check->options) };
-	struct datasets datasets;
+	struct finding about = { .parameter = check_dataset_parameter(check->options) };
+	struct check_datasets datasets;
 
-	datasets_find(check, &datasets);
+	check_datasets_find(check, &datasets);
 	for (size_t i = 0; i < datasets.count; i++)
 		ask_dataset(check, asker, datasets.names[i]);
 	if (!datasets.count)
@@ -223,7 +203,7 @@ static void say_others_table(struct check *check, const struct finding *about, c
 static void say_table(struct check *check, const struct finding *about, const char *dataset, const char *table,
                       const struct bigquery_table_look *look)
 {
-	bool adds_nothing = is_append(check->options) && !check->options->auto_map_tables;
+	bool adds_nothing = check_is_append(check->options) && !check->options->auto_map_tables;
 	struct error why = { 0 };
 
 	if (!look->is_there && adds_nothing) {
@@ -234,7 +214,7 @@ static void say_table(struct check *check, const struct finding *about, const ch
 	} else if (strcmp(look->type, "TABLE") != 0 && *look->type) {
 		fail(&why, ERROR_CONFIG, "not_a_table", "'%s.%s' is a %s, which takes no rows", dataset, table, look->type);
 		check_fails(check, about, &why);
-	} else if (is_append(check->options) && (look->conflicts || (look->missing && adds_nothing))) {
+	} else if (check_is_append(check->options) && (look->conflicts || (look->missing && adds_nothing))) {
 		say_others_table(check, about, dataset, table, look);
 	} else if (look->conflicts) {
 		fail(&why, ERROR_CONFIG, "column_type_differs", "table '%s.%s': column %s is %s there, and %s would be written%s", dataset, table,
@@ -253,13 +233,13 @@ static void ask_table(struct check *check, const struct bigquery_asker *asker, c
 	char *own = schema->dataset.len ? memory_string_of(schema->dataset) : NULL;
 	const char *dataset = own ? own : dataset_of(check->options);
 	char name[1100], tried[2000], fix[CHECK_FIX_BYTES] = "";
-	struct finding about = { .parameter = dataset_parameter(check->options), .tried = tried, .fix = fix };
+	struct finding about = { .parameter = check_dataset_parameter(check->options), .tried = tried, .fix = fix };
 	struct bigquery_table_look look;
 	struct error why = { 0 };
 
-	snprintf(name, sizeof(name), "%.*s%s", SPAN_ARG(schema->name), is_append(check->options) ? "" : "_changelog");
+	snprintf(name, sizeof(name), "%.*s%s", SPAN_ARG(schema->name), check_is_append(check->options) ? "" : "_changelog");
 	snprintf(tried, sizeof(tried), "tables.get %s:%s.%s", asker->project, dataset, name);
-	if (bigquery_table_compare(asker, dataset, span_of(name), schema, is_append(check->options), &look, &why)) {
+	if (bigquery_table_compare(asker, dataset, span_of(name), schema, check_is_append(check->options), &look, &why)) {
 		say_table(check, &about, dataset, name, &look);
 	} else if (strcmp(why.code, "dataset_missing") != 0) { /* that was said of the dataset */
 		check_bigquery_fix(check, asker, dataset, why.code, fix);
@@ -282,129 +262,5 @@ void check_bigquery_tables(struct check *check)
 			ask_table(check, &asker, files.state.tables[i]);
 		files_close(&files);
 	}
-	rest_close(asker.client);
-}
-
-/*
- * Rights, and the way of rows
- */
-
-static void say_rights(struct check *check, const struct bigquery_asker *asker, const char *dataset, const bool *has)
-{
-	char fix[CHECK_FIX_BYTES];
-	struct error why = { 0 };
-
-	for (size_t i = 0; i < RIGHTS; i++) {
-		struct finding about = { .parameter = dataset_parameter(check->options), .tried = "tables.testIamPermissions", .fix = has[i] ? NULL : fix };
-
-		check_bigquery_fix(check, asker, dataset, "bigquery_denied", fix);
-		if (has[i]) {
-			check_ok(check, &about, "%s: the account may %s", rights[i].permission, rights[i].for_what);
-			continue;
-		}
-		fail(&why, ERROR_ACCESS, "bigquery_denied", "%s is missing in dataset '%s': the account may not %s", rights[i].permission,
-		     dataset, rights[i].for_what);
-		if (rights[i].is_optional)
-			check_unknown(check, &about, &why);
-		else
-			check_fails(check, &about, &why);
-	}
-}
-
-static void ask_rights(struct check *check, const struct bigquery_asker *asker, const char *dataset, const char *table)
-{
-	const char *names[RIGHTS];
-	bool has[RIGHTS];
-	struct finding about = { .parameter = dataset_parameter(check->options), .tried = "tables.testIamPermissions" };
-	struct error why = { 0 };
-
-	for (size_t i = 0; i < RIGHTS; i++)
-		names[i] = rights[i].permission;
-	if (bigquery_try_rights(asker, dataset, table, names, RIGHTS, has, &why))
-		say_rights(check, asker, dataset, has);
-	else
-		check_unknown(check, &about, &why);
-}
-
-/* One step that rows need, done: what was tried, and in words what works. */
-static void say_step(struct check *check, const struct bigquery_asker *asker, const char *dataset, const char *tried, bool is_fine,
-                     const char *works, const struct error *why)
-{
-	char fix[CHECK_FIX_BYTES] = "";
-	struct finding about = { .parameter = dataset_parameter(check->options), .tried = tried, .fix = fix };
-
-	if (is_fine) {
-		check_ok(check, &about, "%s", works);
-		return;
-	}
-	check_bigquery_fix(check, asker, dataset, why->code, fix);
-	check_fails(check, &about, why);
-}
-
-static void try_rows(struct check *check, const struct bigquery_asker *asker, const char *dataset, const char *table)
-{
-	struct error why = { 0 };
-	bool is_fine = bigquery_try_column(asker, dataset, table, &why);
-
-	say_step(check, asker, dataset, "tables.patch", is_fine, "columns can be added", &why);
-	if (!json_is_true(json_object_get(check->options->parameters, "useStorageWriteApi"))) {
-		is_fine = bigquery_try_insert(asker, dataset, table, &why);
-		say_step(check, asker, dataset, "tabledata.insertAll", is_fine, "rows can be written by insertAll: an entry was taken", &why);
-		return;
-	}
-	is_fine = bigquery_try_stream(asker, dataset, table, false, &why);
-	say_step(check, asker, dataset, "GetWriteStream", is_fine, "the Storage Write API is reached, and knows the dataset", &why);
-	if (is_fine && !json_is_true(json_object_get(check->options->parameters, "useStorageWriteApiAtLeastOnce"))) {
-		is_fine = bigquery_try_stream(asker, dataset, table, true, &why);
-		say_step(check, asker, dataset, "CreateWriteStream", is_fine, "streams with offsets can be made, for exactly once", &why);
-	}
-}
-
-static void try_table(struct check *check, const struct bigquery_asker *asker, const char *dataset)
-{
-	char name[BIGQUERY_TRY_NAME_BYTES], works[600], fix[CHECK_FIX_BYTES];
-	struct finding about = { .parameter = dataset_parameter(check->options), .tried = "tables.delete", .fix = fix };
-	struct error why = { 0 };
-	bool is_fine = bigquery_try_make(asker, dataset, name, &why);
-
-	if (is_fine)
-		snprintf(works, sizeof(works), "tables can be made in '%s': %s was, for the checks below", dataset, name);
-	say_step(check, asker, dataset, "tables.insert", is_fine, works, &why);
-	if (!is_fine)
-		return;
-	ask_rights(check, asker, dataset, name);
-	try_rows(check, asker, dataset, name);
-	if (bigquery_try_remove(asker, dataset, name, &why))
-		return;
-	snprintf(fix, sizeof(fix), "bq rm -f -t %s:%s.%s", asker->project, dataset, name);
-	check_warning(check, &about, why.code, "table '%s.%s' of this check could not be removed (%s); it expires in an hour", dataset, name,
-	              why.message);
-}
-
-/* What is missing has been said. */
-static bool is_missing(const struct bigquery_asker *asker, const char *dataset)
-{
-	struct bigquery_dataset facts;
-	struct error why = { 0 };
-
-	return !bigquery_dataset_look(asker, dataset, &facts, &why) && strcmp(why.code, "dataset_missing") == 0;
-}
-
-/* A job that makes no tables needs no right to, and is not tried with one. */
-void check_bigquery_rows(struct check *check)
-{
-	bool makes_none = is_append(check->options) && !check->options->auto_map_tables;
-	struct bigquery_asker asker;
-	struct datasets datasets;
-	struct error why = { 0 };
-
-	if (!check->has_dataset || makes_none || !check_asker_open(check, &asker, &why))
-		return;
-	datasets_find(check, &datasets);
-	for (size_t i = 0; i < datasets.count && check_wait_ms(check) > 0; i++) {
-		if (!is_missing(&asker, datasets.names[i]))
-			try_table(check, &asker, datasets.names[i]);
-	}
-	arena_free(datasets.arena);
 	rest_close(asker.client);
 }
