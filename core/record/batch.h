@@ -110,6 +110,7 @@ struct record {
 	                                 RENAME: {"from":"db.table"}, whose rows the table has from here on */
 	struct span primary_key;      /* JSON text; empty: none */
 	struct span unavailable;      /* JSON list of column names; empty: none */
+	struct span partition;        /* of the table, a day that the message names, "20240131"; empty: BigQuery finds it */
 };
 
 /* From record `before` on, table `table` has this schema (NULL: dropped). */

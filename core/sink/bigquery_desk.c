@@ -138,6 +138,13 @@ void table_desk_want(struct table_desk *desk, size_t number, const struct table_
 		rest_wake(desk->client);
 }
 
+void table_desk_make_daily(struct table_desk *desk, size_t number)
+{
+	pthread_mutex_lock(&desk->lock);
+	desk->tables[number]->is_daily = true;
+	pthread_mutex_unlock(&desk->lock);
+}
+
 void table_desk_expect(struct table_desk *desk, size_t number)
 {
 	pthread_mutex_lock(&desk->lock);

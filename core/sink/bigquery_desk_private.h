@@ -29,6 +29,7 @@ struct desk_table {
 	enum desk_step step;
 	int64_t due_ms;                   /* of the step, if no call is under way */
 	bool is_doubted;                  /* asked to look again, maybe while a call is under way */
+	bool is_daily;                    /* made with daily partitions, where the job says nothing of them */
 	bool is_expected;                 /* it must be there: rows of ours are in it */
 	struct table_view view;
 

@@ -84,6 +84,8 @@ static void start(struct insert *insert, struct insert_request *request, struct 
 
 	text_add_char(url, '/');
 	url_add_path(url, request->part->table->path);
+	if (request->part->partition.len)
+		text_add_format(url, "%%24%.*s", SPAN_ARG(request->part->partition));
 	text_add(url, "/insertAll");
 	rest.url = url->at;
 	request->call = google_rest_start(insert->sink->google, insert->client, SERVICE_BIGQUERY, &rest, &request->token,

@@ -204,6 +204,19 @@ static void no_answer(struct insert *insert, struct insert_request *request, con
 		insert_retry(insert, request, error);
 }
 
+static bool refuse_partition(struct insert *insert, const struct insert_request *request, const struct fate *fate,
+                             const struct error *why)
+{
+	if (!request->part->partition.len || strcmp(fate->error_code, "bad_destination") != 0)
+		return false;
+	for (size_t i = 0; i < request->count; i++) {
+		struct record *record = &insert->batch->records[request->records[i]];
+
+		bigquery_refuse(insert->batch, record, fate->error_code, (struct span){ 0 }, "%s", why->message);
+	}
+	return true;
+}
+
 void insert_failed(struct insert *insert, struct insert_request *request, const struct rest_answer *answer,
                    const struct error *error)
 {
@@ -223,6 +236,8 @@ void insert_failed(struct insert *insert, struct insert_request *request, const 
 	if (answer->status == 401 && !request->was_renewed) { /* the next call has a new one */
 		request->was_renewed = true;
 		insert_retry(insert, request, &said);
+	} else if (refuse_partition(insert, request, &fate, &said)) {
+		return;
 	} else if (fate.fate == FATE_SPLIT || fate.fate == FATE_LETTER) {
 		split(insert, request, &fate, &said);
 	} else if (fate.fate == FATE_NEEDS_YOU) {

@@ -77,7 +77,7 @@ struct bigquery_table {
 	size_t landed_count;
 };
 
-/* Rows of one table and one shape, in the batch's order. */
+/* Rows of one table, one partition and one shape, in the batch's order. */
 struct bigquery_part {
 	struct bigquery_table *table;
 	uint32_t number;           /* the table's, in the job */
@@ -85,6 +85,8 @@ struct bigquery_part {
 	struct span descriptor;
 	uint64_t shape_version;
 	bool is_begun;             /* its requests are made, or its table is in trouble */
+	struct span partition;     /* that the rows name, "20240131"; empty: none */
+	uint32_t older;            /* part + 1 of the same table and shape; 0: none */
 	uint32_t *records;         /* indices; those whose verdict is still PENDING are to be written */
 	size_t count;
 };

@@ -23,9 +23,9 @@ static void add_partition(const struct table_desk *desk, const struct desk_table
 	const struct job_options *options = desk->options;
 	json_t *partition;
 
-	if (options->partition == PARTITION_NONE)
+	if (options->partition == PARTITION_NONE && !table->is_daily)
 		return;
-	partition = json_pack("{s:s}", "type", units[options->partition]);
+	partition = json_pack("{s:s}", "type", units[options->partition == PARTITION_NONE ? PARTITION_DAY : options->partition]);
 	if (options->partition_column && shape_has(table->wanted, options->partition_column))
 		json_object_set_new(partition, "field", json_string(options->partition_column));
 	if (options->expiration_days > 0)

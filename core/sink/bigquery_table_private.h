@@ -171,6 +171,8 @@ size_t table_desk_find(struct table_desk *desk, struct span dataset, struct span
 /* From now on the table shall have this shape (copied). The same shape again costs a comparison; with another one the
  * table is TABLE_ASKING when this returns, until the shape is seen to. */
 void table_desk_want(struct table_desk *desk, size_t table, const struct table_shape *wanted);
+/* Rows name days of it: where it is made without another word it has daily partitions. */
+void table_desk_make_daily(struct table_desk *desk, size_t table);
 /* Rows of ours are in it: should it be missing it was dropped, and is not made again in silence. */
 void table_desk_expect(struct table_desk *desk, size_t table);
 /* The write path says otherwise (not found, no such field): looked up again, now. */

@@ -1,6 +1,6 @@
 /*
  * A batch to BigQuery: schema changes where they stand between records, records
- * gathered into parts (one table, one shape), all parts at once to the writer.
+ * gathered into parts (one table, one partition, one shape), all parts at once to the writer.
  */
 #include "sink/bigquery_private.h"
 
@@ -79,10 +79,11 @@ static bool change_take(struct bigquery *sink, const struct schema_change *chang
  * Parts
  */
 
-static struct bigquery_part *part_begin(struct gathering *g, uint32_t number)
+static struct bigquery_part *part_begin(struct gathering *g, uint32_t number, struct span partition)
 {
 	struct bigquery_table *table = bigquery_table_of(g->sink, number);
 	struct bigquery_part *part;
+	uint32_t newest = g->part_of[number];
 
 	if (g->count == g->room) {
 		size_t room = g->room * 2 + 16;
@@ -99,19 +100,34 @@ static struct bigquery_part *part_begin(struct gathering *g, uint32_t number)
 	}
 	part = &g->parts[g->count];
 	*part = (struct bigquery_part){ .table = table, .number = number, .shape = table->shape, .descriptor = table->descriptor,
-	                                .shape_version = table->shape_version };
+	                                .shape_version = table->shape_version, .partition = partition };
+	if (newest && g->parts[newest - 1].shape_version == table->shape_version)
+		part->older = newest;
+	if (partition.len)
+		table_desk_make_daily(g->sink->desk, table->desk_number);
 	g->rooms[g->count++] = 0;
 	g->part_of[number] = (uint32_t)g->count;
 	return part;
 }
 
+/* A table has a part a day that its rows name: a few. */
+static struct bigquery_part *part_find(struct gathering *g, uint32_t number, struct span partition)
+{
+	uint64_t version = bigquery_table_of(g->sink, number)->shape_version;
+
+	for (uint32_t at = g->part_of[number]; at; at = g->parts[at - 1].older) {
+		struct bigquery_part *part = &g->parts[at - 1];
+
+		if (part->shape_version == version && span_equal(part->partition, partition))
+			return part;
+	}
+	return part_begin(g, number, partition);
+}
+
 static void part_add(struct gathering *g, uint32_t number, uint32_t record)
 {
-	struct bigquery_table *table = bigquery_table_of(g->sink, number);
-	uint32_t at = g->part_of[number];
-	struct bigquery_part *part = at && g->parts[at - 1].shape_version == table->shape_version ? &g->parts[at - 1]
-	                                                                                          : part_begin(g, number);
-	size_t *room = &g->rooms[g->part_of[number] - 1];
+	struct bigquery_part *part = part_find(g, number, g->batch->records[record].partition);
+	size_t *room = &g->rooms[part - g->parts];
 
 	if (part->count == *room) {
 		uint32_t *records = arena_alloc(g->batch->arena, (*room * 4 + 16) * sizeof(*records));

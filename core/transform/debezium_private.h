@@ -37,6 +37,7 @@ struct event {
 	struct table *table;
 	const uint16_t *keys;           /* its key columns at this place of the log; NULL: those of now */
 	bool is_mapped;                 /* the message is the row, its table is chosen by templates */
+	struct span partition;          /* of its table, that the message names; empty: none */
 	bool skips_metadata;            /* _metadata_error and _metadata_retry_count are no columns */
 	bool is_key_parsed;
 	uint32_t key_object;            /* in key_doc; 0 with key_parsed: look at has_key */

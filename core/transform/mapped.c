@@ -233,45 +233,9 @@ static bool fill(struct debezium *d, struct event *e, const char *option, const 
 	return true;
 }
 
-/* "orders$20240101": a partition of the table. */
-static bool has_partition(struct span name, struct span *out_table)
+static bool check(struct event *e, enum name_kind kind, const char *option, struct span name, struct span missing)
 {
-	const char *sign = name.len ? memchr(name.at, '$', name.len) : NULL;
-	size_t digits = 0;
-
-	if (!sign)
-		return false;
-	*out_table = span_make(name.at, (size_t)(sign - name.at));
-	for (const char *at = sign + 1; at < name.at + name.len; at++, digits++) {
-		if (*at < '0' || *at > '9')
-			return false;
-	}
-	return digits == 4 || digits == 6 || digits == 8 || digits == 10;
-}
-
-static bool name_takes(enum name_kind kind, struct span name)
-{
-	struct span table;
-
-	if (kind == NAME_TABLE && has_partition(name, &table))
-		name = table;
-	return name.len && name_is_allowed(kind, name);
-}
-
-/* BigQuery's ways of writing take rows for tables, and find the partition by themselves. */
-static bool refuse_partition(struct event *e, const char *option, struct span name)
-{
-	return REFUSE_MAP(e, "bad_destination", NOTHING, NOTHING, "%s: '%.*s' is a partition, and rows are written into tables; make "
-	                  "them partitioned with the parameter partition", option, SPAN_ARG(name));
-}
-
-static bool check(struct debezium *d, struct event *e, enum name_kind kind, const char *option, struct span name, struct span missing)
-{
-	struct span table;
-
-	if (kind == NAME_TABLE && d->options->warehouse == WAREHOUSE_BIGQUERY && has_partition(name, &table))
-		return refuse_partition(e, option, name);
-	if (name_takes(kind, name))
+	if (name.len && name_is_allowed(kind, name))
 		return true;
 	if (missing.at)
 		return REFUSE_MAP(e, "template_unfilled", NOTHING, missing,
@@ -303,10 +267,12 @@ static bool find_table(struct debezium *d, struct event *e)
 		return false;
 	if (!options->auto_map_tables)
 		table = without_sign(e, table);
+	else if (!mapped_take_partition(d, e, &table))
+		return false;
 	if (table_met(d, e, dataset, table)) /* its names were looked at then */
 		return true;
-	if (!check(d, e, NAME_DATASET, "outputDatasetTemplate", dataset, missing_dataset) ||
-	    !check(d, e, NAME_TABLE, "outputTableNameTemplate", table, missing_table))
+	if (!check(e, NAME_DATASET, "outputDatasetTemplate", dataset, missing_dataset) ||
+	    !check(e, NAME_TABLE, "outputTableNameTemplate", table, missing_table))
 		return false;
 	if (!dataset_is_known(d, dataset))
 		return REFUSE_MAP(e, "too_many_datasets", NOTHING, NOTHING,
@@ -400,6 +366,7 @@ static bool write_row(struct debezium *d, struct event *e)
 		return false;
 	table_flush(d, e);
 	record = record_add(e, OP_INSERT, 0, is_upsert ? &key : NULL);
+	record->partition = e->partition;
 	if (d->wants_json)
 		record->full_record = json;
 	if (d->wants_proto)

@@ -55,6 +55,9 @@ bool mapped_lacks_inside(const struct row *row, struct arena *arena, int32_t *ou
 /* mapped_fields.c: every member of an object that goes into a record has its field; false: the row is refused. */
 bool mapped_fields_known(struct debezium *d, struct event *e, int column, const struct json_doc *doc, uint32_t token);
 
+/* mapped_partition.c: of a name that is a partition's the table, and its day into e->partition; others stay. False: it is refused. */
+bool mapped_take_partition(struct debezium *d, struct event *e, struct span *inout_name);
+
 /* mapped.c: the message's text into e->doc; false: it is refused. */
 bool mapped_parse(struct debezium *d, struct event *e);
 

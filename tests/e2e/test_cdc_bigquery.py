@@ -1,5 +1,6 @@
 """PubSub_CDC_to_BigQuery into the stand-in of BigQuery: rows as they came, in datasets and tables that messages choose."""
 import base64
+import datetime
 import json
 import os
 import tempfile
@@ -369,11 +370,45 @@ def test_a_column_that_the_file_requires_no_more_is_nullable_from_then_on():
             assert types(bq, "d.made")["k"] == ("INTEGER", "REQUIRED")
 
 
-def test_a_partition_is_no_table_at_bigquery():
+def day(ahead):
+    return (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=ahead)).strftime("%Y%m%d")
+
+
+def test_insertall_writes_into_the_partition_that_a_name_says():
+    """Days in turn are a request each; a table that is made has daily partitions, and its columns are those of all its days."""
+    days = [day(-n) for n in range(1, 6)]
+    lines = [dict({"tbl": "x$" + days[i % 5], "n": i}, **({"late": "y"} if i > 300 else {})) for i in range(600)] + [{"tbl": "x", "n": 600}]
     with emulators.bigquery("d", project=PROJECT) as bq, weir.Home() as home:
         home.env.update(bq.env)
-        run(home, [{"tbl": "x$20240101"}], expect=1, outputDatasetTemplate="d")
-        assert [x["code"] for x in home.letters()] == ["bad_destination"] and "is a partition" in home.letters()[0]["message"], home.letters()
+        result = run(home, lines, outputDatasetTemplate="d")
+        assert result["written"] == 601 and [line["table"] for line in result["tables"]] == ["d.x"], result
+        assert bq.resource("d.x")["timePartitioning"] == {"type": "DAY"} and set(types(bq, "d.x")) == {"tbl", "n", "late"}
+        assert sorted(int(row["n"]) for row in bq.rows("d.x")) == list(range(601))
+        counts = bq.counts("d.x")
+        assert {name: count for name, count in counts.items() if "$" in name} == {"rows of $" + d: 120 for d in days}, counts
+        assert counts["insertAll"] < 60, counts
+
+
+def test_a_partition_that_takes_no_rows_makes_letters_of_them_alone():
+    for partitioned, bad in (({"timePartitioning": {"type": "DAY"}}, day(-40)), ({"timePartitioning": {"type": "DAY"}}, day(20)), ({}, day(0)),
+                             ({"timePartitioning": {"type": "HOUR"}}, day(0))):
+        with emulators.bigquery("d", project=PROJECT) as bq, weir.Home() as home:
+            home.env.update(bq.env)
+            bq.table("d.x", {"tbl": "STRING", "n": "STRING"}, **partitioned)
+            lines = [{"tbl": "x$" + bad, "n": i} for i in range(3)] + [{"tbl": "x", "n": 3}]
+            result = run(home, lines, expect=1, outputDatasetTemplate="d")
+            assert result["written"] == 1 and result["parked"] == 0 and result["balanced"], (partitioned, result)
+            assert [x["code"] for x in home.letters()] == ["bad_destination"] * 3 and "partition" in home.letters()[0]["message"], home.letters()
+
+
+def test_a_partition_is_no_table_for_the_storage_write_api_nor_without_auto_mapping():
+    lines = [{"tbl": "x$" + day(0)}, {"tbl": "x$2024010112"}, {"tbl": "x$y"}]
+    check_beside_local(lines, ("d",), (INSERT,), outputDatasetTemplate="d")
+    for way in (DEFAULT, EXACTLY):
+        ours, letters = check_beside_local(lines, ("d",), (way,), **dict(way, outputDatasetTemplate="d"))
+        assert not ours and [code for code, _, _ in letters] == ["bad_destination"] * 3, (ours, letters)
+    with emulators.bigquery("d", project=PROJECT) as bq, weir.Home() as home:
+        home.env.update(bq.env)
         result = run(home, [{"tbl": "x$20240101"}], name="fixed", outputDatasetTemplate="d", autoMapTables=False, expect=None)
         assert result["parked"] == 1 and result["tables"][0]["table"] == "d.x_20240101", result
 

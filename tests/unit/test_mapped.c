@@ -137,8 +137,14 @@ static void tables_are_chosen_by_templates(void **state)
 }
 
 /* P17 */
+/* P17, and its neighbours. */
 static void a_dollar_sign_is_a_partition_or_a_line(void **state)
 {
+	static const char *const none[] = { "{\"t\":\"x$y\"}", "{\"t\":\"x$\"}", "{\"t\":\"$20240101\"}", "{\"t\":\"x$20230229\"}", "{\"t\":\"x$20241301\"}",
+		"{\"t\":\"x$2024010112\"}", "{\"t\":\"x$202401\"}", "{\"t\":\"x$20240101$1\"}", "{\"t\":\"x$99999999999999999999\"}" };
+	static const char *const unlike[] = { "\"useStorageWriteApi\":true,\"useStorageWriteApiAtLeastOnce\":true", "\"partition\":\"HOUR\"" };
+	const struct message *message;
+	char parameters[300];
 	struct rig rig;
 
 	(void)state;
@@ -147,10 +153,21 @@ static void a_dollar_sign_is_a_partition_or_a_line(void **state)
 	rig_schema(&rig, "x_20240101");
 	rig_close(&rig);
 	json_open(&rig, ",\"outputDatasetTemplate\":\"d\",\"outputTableNameTemplate\":\"{t}\"");
-	rig_send(&rig, "{\"t\":\"x$20240101\"}", "");
-	rig_schema(&rig, "x$20240101");
-	refused_as(rig_send(&rig, "{\"t\":\"x$y\"}", ""), "bad_destination");
+	message = rig_send(&rig, "{\"t\":\"x$20240229\"}", "");
+	rig_schema(&rig, "x");
+	assert_true(span_is(rig_record(&rig, message, 0)->partition, "20240229"));
+	message = rig_send(&rig, "{\"t\":\"x\"}", "");
+	assert_int_equal(rig_record(&rig, message, 0)->partition.len, 0);
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		refused_as(rig_send(&rig, none[i], ""), "bad_destination");
 	rig_close(&rig);
+	/* The Storage Write API writes into tables; and a table by hours has no day. */
+	for (size_t i = 0; i < sizeof(unlike) / sizeof(unlike[0]); i++) {
+		snprintf(parameters, sizeof(parameters), ",\"outputDatasetTemplate\":\"d\",\"outputTableNameTemplate\":\"{t}\",%s", unlike[i]);
+		json_open(&rig, parameters);
+		refused_as(rig_send(&rig, "{\"t\":\"x$20240101\"}", ""), "bad_destination");
+		rig_close(&rig);
+	}
 }
 
 static void metadata_of_the_message_names_tables_where_it_is_asked_for(void **state)

@@ -34,10 +34,32 @@ func (s *Server) insertTarget(c *restCall) (*table, *failure) {
 	if err == nil && t.visible.After(s.clock.now()) {
 		err = fail("notFound", "Not found: Table %s", t.id())
 	}
-	if err == nil && strings.Contains(c.table, "$") && text(object(t.meta["timePartitioning"])["type"]) != "DAY" {
-		err = fail("invalid", "Streaming to metadata partition of table %s is disallowed.", c.table)
+	if err == nil {
+		err = s.checkPartition(t, c)
 	}
 	return t, err
+}
+
+// checkPartition holds the day that the name of the table says beside what may be streamed to: of ingestion time 31 days back and 16
+// ahead, of a column ten years back and one ahead.
+func (s *Server) checkPartition(t *table, c *restCall) *failure {
+	_, word, isNamed := strings.Cut(c.table, "$")
+	if !isNamed {
+		return nil
+	}
+	partitioning := object(t.meta["timePartitioning"])
+	day, err := time.Parse("20060102", word)
+	if text(partitioning["type"]) != "DAY" || err != nil {
+		return fail("invalid", "Streaming to metadata partition of table %s is disallowed.", c.table)
+	}
+	today, back, ahead, words := s.clock.now().UTC().Truncate(24*time.Hour), 31, 16, "31 days in the past and 16 days"
+	if text(partitioning["field"]) != "" {
+		back, ahead, words = 3650, 366, "3650 days in the past and 366 days"
+	}
+	if day.Before(today.AddDate(0, 0, -back)) || day.After(today.AddDate(0, 0, ahead)) {
+		return fail("invalid", "The destination table's partition %s is outside the allowed bounds. You can only stream to partitions within %s in the future relative to the current date.", c.table, words)
+	}
+	return nil
 }
 
 // templated makes the table that a suffix names, in the likeness of the one in the path.
@@ -138,6 +160,9 @@ func (s *Server) keepInserts(t *table, c *restCall, rows []*insertRow) map[strin
 	t.add(kept, c.bytes)
 	key := t.dataset.name + "." + t.name
 	s.counts.add(key, "rows", int64(len(kept)))
+	if _, partition, isNamed := strings.Cut(c.table, "$"); isNamed {
+		s.counts.add(key, "rows of $"+partition, int64(len(kept)))
+	}
 	s.counts.add(key, "bad rows", int64(bad))
 	answer := map[string]any{"kind": "bigquery#tableDataInsertAllResponse"}
 	if len(errors) > 0 {
