@@ -185,5 +185,8 @@ char *engine_program(struct error *err);
  * long that takes. */
 long engine_pid(const struct home *home);
 void engine_wait_end(const struct home *home, long pid);
+/* Of one whose connection is lost: has it ended as it should, and not been killed? It takes its socket away first, and begins
+ * nothing after that. Waits until it has let go. */
+bool engine_has_left(const struct home *home, long pid);
 
 #endif

@@ -44,6 +44,14 @@ static bool has_ended(const struct home *home, long pid)
 	return is_over;
 }
 
+bool engine_has_left(const struct home *home, long pid)
+{
+	if (access(home->socket, F_OK) == 0 || errno != ENOENT || !pid)
+		return false;
+	engine_wait_end(home, pid);
+	return true;
+}
+
 void engine_wait_end(const struct home *home, long pid)
 {
 	while (!has_ended(home, pid))

@@ -2,8 +2,10 @@
 import fcntl
 import json
 import os
+import re
 import shutil
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -191,6 +193,63 @@ def test_a_lock_that_was_removed_comes_back():
                 raise AssertionError("nobody holds the lock")
             except BlockingIOError:
                 pass
+
+
+def ending_engine(home, is_killed=False):
+    """One that has greeted whoever comes, and ends before it takes up what is wanted; one that is killed leaves its socket."""
+    lock = open(os.path.join(home.state, "weird.lock"), "w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    lock.write("%d\n" % os.getpid())
+    lock.flush()
+    path = os.path.join(home.state, "weird.sock")
+    if os.path.exists(path):
+        os.unlink(path)
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(path)
+    server.listen()
+
+    def serve():
+        peer = server.accept()[0]
+        with peer.makefile("rw") as lines:
+            lines.readline()
+            lines.write(json.dumps(greeting) + "\n")
+            lines.flush()
+            lines.readline()
+        server.close()
+        if not is_killed:
+            os.unlink(path)
+        peer.close()
+        time.sleep(0.2)
+        lock.close()
+
+    greeting = {"hello": {"protocol": protocol(), "program": "weird"}}
+    thread = threading.Thread(target=serve)
+    thread.start()
+    return thread
+
+
+def protocol():
+    with open(os.path.join(weir.ROOT, "core", "control", "control.h")) as f:
+        return int(re.search(r"PROTOCOL_VERSION (\d+)", f.read()).group(1))
+
+
+def test_who_comes_to_an_engine_that_is_ending_is_served_by_the_next():
+    with weir.Home() as home:
+        job = home.job(home.write("feed", weir.feed([weir.event({"id": 1}, lsn=1)], weir.id_key)))
+        assert home.run("job", "create", job).code == 0
+        assert home.run("engine", "stop").code == 0
+        for words in (("run", "shop.json", "--until-idle"), ("job", "set", "shop", "updateFrequencySecs=2"), ("job", "list")):
+            home.run("engine", "stop")
+            ending = ending_engine(home)
+            r = home.run(*words, "--json", timeout=60)
+            ending.join(30)
+            assert r.code == 0, (words, r)
+        # Of one that was killed nobody knows what it has done of an act.
+        home.run("engine", "stop")
+        ending = ending_engine(home, is_killed=True)
+        r = home.run("job", "set", "shop", "updateFrequencySecs=3", "--json", timeout=60)
+        ending.join(30)
+        assert r.code == 69 and r.error["code"] == "connection_lost", r
 
 
 def test_an_engine_that_is_stopped_by_a_signal_is_said_to_be_silent():

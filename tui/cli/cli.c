@@ -104,13 +104,16 @@ int cli_engine_command(const struct home *home, const struct command_line *line,
 		                 .print = printer_find((enum command_id)(line->command - command_table)) };
 	struct client_hooks hooks = { .on_line = on_line, .on_note = cli_note, .context = &output };
 	struct error err = { 0 };
+	long pid = engine_pid(home);
 	int status = 0;
 	bool is_fine;
 
 	set_page(line);
 	is_fine = call_once(home, line, call, &hooks, &status, &err);
-	/* The engine died before it said anything: a question may be put to the next one, an act not. */
-	if (!is_fine && !output.has_answer && line->command->access == VIEW && strcmp(err.code, "connection_lost") == 0) {
+	/* The engine went away before it said anything: a question may be put to the next one, an act only where the engine was
+	 * about to end, and has taken up nothing any more. */
+	if (!is_fine && !output.has_answer && strcmp(err.code, "connection_lost") == 0 &&
+	    (line->command->access == VIEW || engine_has_left(home, pid))) {
 		err = (struct error){ 0 };
 		is_fine = call_once(home, line, call, &hooks, &status, &err);
 	}

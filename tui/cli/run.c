@@ -208,9 +208,11 @@ static void print_result_json(void *context, const json_t *result)
 	cli_print_json(result);
 }
 
-static int run_there(struct client *client, const struct command_line *line)
+/* -1: the engine was about to end and has left without a word; whoever comes next may do it. */
+static int run_there(struct client *client, const struct home *home, const struct command_line *line)
 {
 	bool cancel_sent = false;
+	long pid = engine_pid(home);
 	struct client_hooks hooks = {
 		.on_line = line->is_json ? print_result_json : print_result,
 		.on_note = cli_note,
@@ -221,21 +223,19 @@ static int run_there(struct client *client, const struct command_line *line)
 	int status = 0;
 
 	signal(SIGINT, on_interrupt);
-	if (!client_call(client, "run", json_incref(line->args), &hooks, &status, &err))
-		return cli_complain(&err, line);
-	return status;
+	if (client_call(client, "run", json_incref(line->args), &hooks, &status, &err))
+		return status;
+	if (strcmp(err.code, "connection_lost") == 0 && !interrupts && engine_has_left(home, pid))
+		return -1;
+	return cli_complain(&err, line);
 }
 
-int cli_run(const struct home *home, struct command_line *line, int argc, char **argv)
+static int run_or_become(const struct home *home, struct command_line *line, int argc, char **argv)
 {
 	struct error err = { 0 };
-	struct client *client;
+	struct client *client = client_open(home, &err);
 	int status;
 
-	if (line->command == &command_table[COMMAND_bench])
-		return become_engine(line, "--bench", argc, argv);
-	leave_way_back();
-	client = client_open(home, &err);
 	if (!client && strcmp(err.code, "engine_not_running") != 0)
 		return cli_complain(&err, line);
 	if (!client)
@@ -247,7 +247,19 @@ int cli_run(const struct home *home, struct command_line *line, int argc, char *
 		client_close(client);
 		return has_room ? become_engine(line, "--run", argc, argv) : cli_complain(&err, line);
 	}
-	status = run_there(client, line);
+	status = run_there(client, home, line);
 	client_close(client);
+	return status;
+}
+
+int cli_run(const struct home *home, struct command_line *line, int argc, char **argv)
+{
+	int status;
+
+	if (line->command == &command_table[COMMAND_bench])
+		return become_engine(line, "--bench", argc, argv);
+	leave_way_back();
+	while ((status = run_or_become(home, line, argc, argv)) < 0)
+		continue;
 	return status;
 }
