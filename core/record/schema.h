@@ -30,6 +30,7 @@ enum column_told {
 	TOLD_DECIMAL = 8,         /* its scale stands above: told >> TOLD_SCALE_BITS */
 	TOLD_REQUIRED = 16,       /* of JSON rows: the table is made with it, and the schema file says REQUIRED */
 	TOLD_RELAXED = 32,        /* the same once, and the file says so no more */
+	TOLD_HOLDS = 64,          /* no row has come yet, but older ones have values in it: a default, or those of a renamed column */
 	TOLD_SCALE_BITS = 8,
 };
 

@@ -136,6 +136,8 @@ static void add_apply(struct altering *a, const struct ddl_clause *clause, struc
 	} else {
 		did_fill(did, json, was_known);
 	}
+	if (!span_is(json, "null"))
+		column_told(table, at, table->columns[at].told | TOLD_HOLDS);
 	member_add(a->sets, table->columns[at].name, json);
 }
 
@@ -165,12 +167,36 @@ static void key_move(struct event *e, int from, int to)
 	table_change(table, "key column", table->columns[to].name);
 }
 
-static void cast_add(struct altering *a, int from, int to, const struct ddl_column *defined, struct text *did)
+/* Are all values of the column of its new type then? */
+static bool cast_add(struct altering *a, int from, int to, const struct ddl_column *defined, struct text *did)
 {
-	struct span spec = column_convert(a->d, a->e, from, defined, did);
+	bool is_sure;
+	struct span spec = column_convert(a->d, a->e, from, defined, &is_sure, did);
 
 	if (spec.len)
 		member_add(a->casts, a->e->table->columns[to].name, span_of(arena_printf(a->e->batch->arena, "\"%.*s\"", SPAN_ARG(spec))));
+	return is_sure;
+}
+
+/*
+ * What was moved is of the old column's type, which may be wider than the source's: a column that held text once is text
+ * here. The new one holds it before its first row comes, so no row alone says what it is.
+ */
+static void column_hold(struct altering *a, int from, int to)
+{
+	struct table *table = a->e->table;
+	struct column *c = &table->columns[to];
+	const struct column *was = &table->columns[from];
+
+	if (was->is_provisional || table->more[to].is_fixed)
+		return;
+	if (c->is_provisional) {
+		c->type = was->type;
+		c->is_provisional = false;
+		table->type_version++;
+	} else if (column_may_change(a->d, table, to)) {
+		column_widen(a->e, to, &was->type, !c->is_wide && !was->is_wide);
+	}
 }
 
 /* CHANGE may give another type with the name; RENAME gives none. */
@@ -179,11 +205,15 @@ static void retype(struct altering *a, int from, int to, const struct ddl_column
 	OWNED(text) more = text_new(WORDS_BYTES_MAX);
 	struct table *table = a->e->table;
 
-	column_told(table, to, table->columns[from].told);
+	uint32_t holds = table->columns[from].is_provisional ? 0 : TOLD_HOLDS;
+
+	column_told(table, to, table->columns[from].told | holds);
+	if (!defined || !cast_add(a, from, to, defined, more))
+		column_hold(a, from, to);
+	table->columns[to].is_wide |= table->columns[from].is_wide;
 	if (!defined)
 		return;
-	cast_add(a, from, to, defined, more);
-	column_told(table, to, table->columns[from].told);
+	column_told(table, to, table->columns[from].told | holds);
 	if (memcmp(more->at, "nothing", 7) != 0)
 		text_add_format(did, ", %s", more->at);
 }

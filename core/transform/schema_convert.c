@@ -27,7 +27,7 @@ static struct ddl_was was_read(const struct event *e, int column)
 
 	return (struct ddl_was){
 		.kind = e->table->columns[column].type.kind,
-		.is_told = told,
+		.is_told = told & TOLD_ANYTHING,
 		.is_single = told & TOLD_SINGLE,
 		.is_list = told & TOLD_LIST,
 		.scale = told & TOLD_DECIMAL ? (int32_t)(told >> TOLD_SCALE_BITS) : -1,
@@ -43,7 +43,7 @@ void column_told_by(struct event *e, int column, const struct ddl_column *to)
 	enum ddl_family family = ddl_family(to);
 	uint32_t scale = family == FAMILY_DECIMAL ? (uint32_t)ddl_size(to, 1, 0) << TOLD_SCALE_BITS : 0;
 
-	column_told(e->table, column, TOLD_ANYTHING | told[family] | scale);
+	column_told(e->table, column, TOLD_ANYTHING | told[family] | scale | (e->table->columns[column].told & TOLD_HOLDS));
 }
 
 /* Values without a schema block have no type but what they look like: a date may be a number, a decimal text. */
@@ -64,7 +64,7 @@ static const char *why_kept(struct event *e, int column, const struct ddl_column
 	const char *why;
 
 	*out_spec = SPAN("");
-	if (c->is_provisional)
+	if (c->is_provisional && !(c->told & TOLD_HOLDS))
 		return NULL;
 	if (!e->block && !was.is_told)
 		return is_plainly_same(e, column, to) ? NULL : "without schema blocks nothing tells how its values are written";
@@ -92,13 +92,23 @@ static void column_follow(struct debezium *d, struct event *e, int column, const
 		column_widen(e, column, &type, !c->is_wide);
 }
 
-struct span column_convert(struct debezium *d, struct event *e, int column, const struct ddl_column *to, struct text *did)
+/* Text that is no number or date, as only a server without strict mode passes it, stays what it is. */
+static bool is_sure(const struct event *e, const struct column *c, const struct ddl_column *to)
+{
+	struct bq_type type;
+
+	return c->type.kind != BQ_STRING || !ddl_column_type(to, e->block != NULL, e->batch->arena, &type) || type.kind == BQ_STRING;
+}
+
+struct span column_convert(struct debezium *d, struct event *e, int column, const struct ddl_column *to, bool *out_sure,
+                           struct text *did)
 {
 	const struct column *c = &e->table->columns[column];
 	struct bq_type type;
 	struct span spec;
 	const char *why = why_kept(e, column, to, &spec);
 
+	*out_sure = !why && is_sure(e, c, to);
 	if (why) {
 		text_add_format(did, "rows before it %s: %s", spec.len ? "are converted, but may keep their old form" : "keep their old form", why);
 		rows_keep_tell(e, c->name, why);

@@ -27,8 +27,10 @@ struct record *schema_record(struct debezium *d, struct event *e, enum operation
 /* schema_rename.c: the clauses that rename tables. */
 struct ddl_clause;
 void renames_apply(struct debezium *d, struct event *e, const struct ddl_clause *clauses, struct span database);
-/* schema_convert.c: what a column's new type makes of older values, as steps of a cast; empty: nothing. `did` says it. */
-struct span column_convert(struct debezium *d, struct event *e, int column, const struct ddl_column *to, struct text *did);
+/* schema_convert.c: what a column's new type makes of older values, as steps of a cast; empty: nothing. `did` says it;
+ * `out_sure`: all of them are of the new type then. */
+struct span column_convert(struct debezium *d, struct event *e, int column, const struct ddl_column *to, bool *out_sure,
+                           struct text *did);
 /* Remembers what a statement says of the column. */
 void column_told_by(struct event *e, int column, const struct ddl_column *to);
 /* Older rows of the column may hold something else than at the source: in the notes of the table. */

@@ -103,7 +103,7 @@ def test_values_go_with_a_renamed_column():
     log.insert("t", id=1, a=10, b="x")
     log.insert("t", id=2, a=20, b="y")
     log.insert("t", id=3, a=30, b="z")
-    # Both at once: each takes the other's name. Then one of them becomes text under a third name.
+    # Both at once: each takes the other's name, and so both have held text. One of them stays text under a third name.
     log.ddl("alter table t change a b int, change b a varchar(9)", "t", [ID, ("b", "int", True), ("a", "varchar(9)", True)])
     log.update("t", {"id": 2, "b": 20, "a": "y"}, id=2, b=21, a="Y")
     log.ddl("ALTER TABLE t RENAME COLUMN b TO n, ADD b date default '2020-01-01' AFTER id", "t",
@@ -111,11 +111,50 @@ def test_values_go_with_a_renamed_column():
     log.update("t", {"id": 3, "b": None, "n": 30, "a": "z"}, id=3, b=None, n=33, a="z")
 
     def check(home):
-        rows_are(home, "id, a, n", [(1, "x", 10), (2, "Y", 21), (3, "z", 33)])
+        rows_are(home, "id, a, n", [(1, "x", "10"), (2, "Y", "21"), (3, "z", "33")])
         assert [r[0] for r in home.sql("select b from t order by id")] == ["2020-01-01", "2020-01-01", None]
         assert ("n", "renamed from b", "values carried over") in steps(home), steps(home)
 
     both(log.text(), check)
+
+
+def test_a_renamed_column_has_a_type_that_holds_what_was_moved_into_it():
+    """Its first row alone does not say it: a column that held text before its table was made anew is text, under its new name too."""
+    for rename in ("change v w bigint", "change column v w bigint first", "rename column v to w"):
+        log = mysql.Log()
+        log.tables["t"] = [ID, ("v", "text", True)]
+        log.insert("t", id=1, v="A")
+        log.ddl("drop table t", "t", kind="DROP")
+        log.ddl("create table t (id int primary key, v bigint)", "t", [ID, ("v", "bigint", True)], kind="CREATE")
+        log.insert("t", id=2, v=22)
+        log.insert("t", id=3, v=23)
+        log.ddl("alter table t " + rename, "t", [ID, ("w", "bigint", True)])
+        log.insert("t", id=4, w=24)
+        both(log.text(), lambda home: rows_are(home, "id, w", [(2, "22"), (3, "23"), (4, "24")]))
+        # Rows between two schema changes come in any order.
+        log.lines[4:6], log.lines[6:8] = log.lines[5:3:-1], log.lines[6:8] + log.lines[4:5]
+        both(log.text(), lambda home: rows_are(home, "id, w", [(2, "22"), (3, "23"), (4, "24")]))
+
+
+def test_values_that_a_rename_cannot_convert_stay_beside_those_that_follow():
+    """A TIMESTAMP goes by the session's zone: what is kept is no TIMESTAMP, so the column is text. What is converted for sure has the new type."""
+    log = mysql.Log()
+    log.tables["t"] = [ID, ("a", "datetime", True), ("b", "decimal(9,3)", True), ("c", "int", True)]
+    log.insert("t", id=1, a=1577923445000, b="C7c=", c=7)
+    log.ddl("alter table t change a x timestamp, change b y int, change c z text", "t",
+            [ID, ("x", "timestamp", True), ("y", "int", True), ("z", "text", True)])
+    log.insert("t", id=2, x="2020-01-02T03:04:05Z", y=4, z="n")
+    both(log.text(), lambda home: rows_are(home, "id, x, y, z", [(1, "2020-01-02T00:04:05", 3, "7"), (2, "2020-01-02 03:04:05+00", 4, "n")]))
+
+
+def test_a_type_is_changed_before_the_first_row_of_a_new_name_or_column():
+    """What a rename has moved, or a default has filled, is converted too."""
+    log = mysql.Log()
+    log.tables["t"] = [ID, ("v", "text", True)]
+    log.insert("t", id=1, v="007")
+    log.ddl("alter table t rename column v to w, add x varchar(9) default '08'", "t", [ID, ("w", "text", True), ("x", "varchar(9)", True)])
+    log.ddl("alter table t modify w bigint, modify x int", "t", [ID, ("w", "bigint", True), ("x", "int", True)])
+    both(log.text(), lambda home: rows_are(home, "id, w, x", [(1, "7", "8")]))
 
 
 def test_a_renamed_key_column_keeps_its_rows():
