@@ -243,7 +243,8 @@ void insert_failed(struct insert *insert, struct insert_request *request, const 
 	} else if (fate.fate == FATE_NEEDS_YOU) {
 		insert_trouble(insert, request, true, false, &said);
 	} else {
-		if (fate.fate == FATE_LOOK && !is_news(insert, request))
+		/* One that was made a moment ago too: it may be dropped by now, and to look costs nobody anything. */
+		if (fate.fate == FATE_LOOK)
 			table_desk_doubt(insert->sink->desk, request->part->table->desk_number);
 		insert_retry(insert, request, &said);
 	}

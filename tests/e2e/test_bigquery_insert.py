@@ -128,3 +128,17 @@ def test_rows_of_a_snapshot_whose_long_keys_differ_at_their_ends_are_rows_each()
         rows = bq.rows("%s.t_changelog" % LOG)
         assert result["written"] == 20 == len(rows), (result, len(rows))
         assert sorted(json.loads(row["fullRecord"])["v"] for row in rows) == list(range(20)), rows
+
+
+def test_a_table_that_is_dropped_before_its_first_rows_is_made_again_or_said():
+    """It was made a moment ago, when insertAll may not know it yet: that is no reason to wait for it for minutes."""
+    with weir.Home() as home, emulators.bigquery(LOG, project="weir-test") as bq:
+        home.env.update(bq.env)
+        bq.fault("drop", LOG + ".t_changelog", "insertAll", times=1)
+        result = run(home, feed(home, [event(n) for n in range(1, 11)]), expect=None)
+        assert result["balanced"] and result["written"] + result["parked"] == 10, result
+        if result["parked"]:
+            (table,) = result["tables"]
+            assert table["state"] == "needs you" and table["code"] == "table_dropped", table
+        else:
+            assert ids(bq) == list(range(1, 11)), ids(bq)
