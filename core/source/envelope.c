@@ -197,6 +197,16 @@ static bool find_members(struct envelope_reader *reader, struct span line, struc
  * The message
  */
 
+/* Only what an envelope tells: a whole message is some three hundred bytes. */
+static void found_clear(struct message *message)
+{
+	message->id = message->key = message->publish = message->body = (struct span){ 0 };
+	message->attrs = NULL;
+	message->attr_count = 0;
+	message->body_is_null = false;
+	message->json = NULL;
+}
+
 static void take_head(struct message *to, const struct message *from)
 {
 	to->id = from->id;
@@ -227,7 +237,7 @@ void envelope_read(struct envelope_reader *reader, struct batch *batch, struct m
 	struct message found;
 	bool fits, is_bad = false;
 
-	memory_clear(&found, sizeof(found));
+	found_clear(&found);
 	message->body = line;
 	envelope = find_envelope(reader, line, batch->arena, &other);
 	if (!envelope || !envelope_read_head(reader, batch->arena, envelope, &found, &fits))

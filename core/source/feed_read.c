@@ -2,6 +2,7 @@
  * More bytes for the window, and waiting for them: a file is looked at again and
  * again, a stream is polled.
  */
+#include "base/arena.h"
 #include "base/clock.h"
 #include "source/feed_private.h"
 
@@ -11,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
+#define LEAST_BYTES (32u << 10)
 #define STREAM_BYTES 4096 /* asked for when the system does not tell how much there is */
 
 static enum feed_more failed(struct feed *feed, int error_number, struct error *err)
@@ -43,9 +45,19 @@ static const char *how_it_changed(const struct feed *feed, const struct stat *op
 	return NULL;
 }
 
+/* What a batch has no room for would be read for it in vain: the next one copies it. */
+static uint64_t block_for(const struct feed *feed, const struct arena *arena)
+{
+	size_t used = arena ? arena_used(arena) : 0, left = used < BATCH_BYTES_MAX ? BATCH_BYTES_MAX - used : 0;
+
+	if (left < LEAST_BYTES)
+		left = LEAST_BYTES;
+	return left < feed->window.block_bytes ? left : feed->window.block_bytes;
+}
+
 static enum feed_more read_file(struct feed *feed, struct arena *arena, uint64_t available, struct error *err)
 {
-	uint64_t block = feed->window.block_bytes;
+	uint64_t block = block_for(feed, arena);
 	ssize_t n = window_read(&feed->window, arena, (size_t)(available < block ? available : block));
 
 	if (n < 0)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define MEMORY_LINE ((size_t)64)
+
 /* A carry beyond this was made for one long line and is given back after it. */
 static bool carry_is_large(const struct window *w)
 {
@@ -58,17 +60,20 @@ void window_stash(struct window *w)
 		settle_in_carry(w, w->len);
 }
 
-/* Into a new piece of the arena, with room for `more` bytes behind. */
-static void lift(struct window *w, struct arena *arena, size_t more)
+/* To `to`, which lies in the arena. */
+static void lift_to(struct window *w, struct arena *arena, char *to)
 {
-	char *piece = arena_bytes(arena, w->len + more);
-
 	if (w->len)
-		memcpy(piece, w->at, w->len);
+		memcpy(to, w->at, w->len);
 	if (!w->arena && carry_is_large(w))
 		carry_release(w);
-	w->at = piece;
+	w->at = to;
 	w->arena = arena;
+}
+
+static void lift(struct window *w, struct arena *arena)
+{
+	lift_to(w, arena, arena_bytes(arena, w->len));
 }
 
 bool window_line(struct window *w, struct arena *arena, struct span *out_line)
@@ -83,7 +88,7 @@ bool window_line(struct window *w, struct arena *arena, struct span *out_line)
 	length = (size_t)(newline - w->at);
 	w->seen = length;
 	if (!w->arena)
-		lift(w, arena, 0);
+		lift(w, arena);
 	*out_line = span_make(w->at, length);
 	return true;
 }
@@ -91,7 +96,7 @@ bool window_line(struct window *w, struct arena *arena, struct span *out_line)
 struct span window_rest(struct window *w, struct arena *arena)
 {
 	if (!w->arena)
-		lift(w, arena, 0);
+		lift(w, arena);
 	return span_make(w->at, w->len);
 }
 
@@ -104,14 +109,17 @@ void window_drop(struct window *w, size_t bytes)
 		window_clear(w);
 }
 
+/* What is read begins where a line of memory does: the system copies faster to there. */
 static ssize_t read_into_arena(struct window *w, struct arena *arena, size_t want)
 {
-	size_t asked = w->len + want;
+	size_t asked = w->len + want + MEMORY_LINE - 1, gap;
+	char *piece = arena_bytes(arena, asked);
 	ssize_t got;
 
-	lift(w, arena, want);
+	gap = -(uintptr_t)(piece + w->len) & (MEMORY_LINE - 1);
+	lift_to(w, arena, piece + gap);
 	got = read(w->fd, w->at + w->len, want);
-	arena_shrink(arena, w->at, asked, w->len + (got > 0 ? (size_t)got : 0));
+	arena_shrink(arena, piece, asked, gap + w->len + (got > 0 ? (size_t)got : 0));
 	return got;
 }
 
