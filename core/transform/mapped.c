@@ -50,6 +50,7 @@ static struct transform *mapped_open(const struct transform_setup *setup, struct
 	struct debezium *d = NULL;
 
 	mapping->options = options;
+	mapped_letters_find(mapping);
 	if (options->schema_file && options->auto_map_tables)
 		mapping->watch = schema_watch_open(setup, &mapping->file, err);
 	if (!options->schema_file || !options->auto_map_tables || mapping->watch)
@@ -269,6 +270,9 @@ static bool find_table(struct debezium *d, struct event *e)
 		table = without_sign(e, table);
 	else if (!mapped_take_partition(d, e, &table))
 		return false;
+	if (mapped_is_letters(d->mapping, dataset, table))
+		return REFUSE_MAP(e, "bad_destination", NOTHING, NOTHING, "%.*s.%.*s is the job's dead-letter table, which takes no rows",
+		                  SPAN_ARG(dataset), SPAN_ARG(table));
 	if (table_met(d, e, dataset, table)) /* its names were looked at then */
 		return true;
 	if (!check(e, NAME_DATASET, "outputDatasetTemplate", dataset, missing_dataset) ||

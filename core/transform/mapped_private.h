@@ -43,6 +43,7 @@ struct mapping {
 	struct schema_watch *watch;              /* of the file */
 	struct span datasets[DATASETS_MAX];      /* that tables of the job are in */
 	size_t dataset_count;
+	struct dead_letter_place letters;        /* the job's own table of letters; empty: none that a message could name */
 	bool is_first_row;                       /* the table has no column yet: those of this row are there when it is made */
 	bool has_lines;                          /* a message without an id has been met: mapped_finish has work */
 };
@@ -57,6 +58,10 @@ bool mapped_fields_known(struct debezium *d, struct event *e, int column, const 
 
 /* mapped_partition.c: of a name that is a partition's the table, and its day into e->partition; others stay. False: it is refused. */
 bool mapped_take_partition(struct debezium *d, struct event *e, struct span *inout_name);
+
+/* mapped_letters.c: the job's dead-letter table, where messages could name it. */
+void mapped_letters_find(struct mapping *mapping);
+bool mapped_is_letters(const struct mapping *mapping, struct span dataset, struct span table);
 
 /* mapped.c: the message's text into e->doc; false: it is refused. */
 bool mapped_parse(struct debezium *d, struct event *e);

@@ -148,6 +148,17 @@ def test_a_nul_in_a_message_makes_no_other_entry_of_it():
         assert [e["message_id"] for e in entries(home, "severe")] == ["m2"] and len(home.letters()) == 2, home.letters()
 
 
+def test_a_message_that_names_the_dead_letter_table_is_a_letter():
+    """Else it would add columns to it, or pass for a letter."""
+    forged = {"tbl": "Errors", "timestamp": "2020-01-01 00:00:00", "payloadString": "forged", "payloadBytes": "AA==", "errorMessage": "x"}
+    with weir.Home() as home:
+        result = job(home, [{"id": "m1", "data": {"tbl": "errors", "a": 1}}, {"id": "m2", "data": forged}, {"id": "m3", "data": {"tbl": "t"}}], expect=1,
+                     outputDeadletterTable="p:d.errors")
+        assert result["written"] == 1 and [x["code"] for x in home.letters()] == ["bad_destination"] * 2, home.letters()
+        columns = [name for (name,) in home.sql("select name from pragma_table_info('errors')", "d")]
+        assert "a" not in columns and home.sql("select count(*) from errors where payloadString like '{%'", "d") == [(2,)], columns
+
+
 def play(home, count, kills, seed):
     """Files come while the job reads them and is killed; gives how often it was killed."""
     rng = random.Random(seed)
