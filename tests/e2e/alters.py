@@ -141,7 +141,9 @@ def converted(cell, old, new):
     if cell is None or old == new:
         return cell
     if new in ("text", "string"):
-        return plain(str(cell.wire).lower() if isinstance(cell.wire, bool) else str(cell.wire))
+        # A DOUBLE of 0 is the text 0: the server writes no fraction that is none.
+        whole = isinstance(cell.wire, float) and cell.wire.is_integer()
+        return plain(str(cell.wire).lower() if isinstance(cell.wire, bool) else str(int(cell.wire) if whole else cell.wire))
     if new == "float":
         return plain(float(cell.wire))
     if new.startswith("decimal_"):
