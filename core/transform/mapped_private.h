@@ -1,6 +1,6 @@
 /*
  * What the rooms of the JSON transform (PubSub_CDC_to_BigQuery) share. It stands on
- * the tables, columns, shapes and rows of the Debezium transform: mapped.c finds
+ * the tables, columns, shapes and rows of the Debezium transform: mapped_place.c finds
  * the destination, mapped_columns.c chooses types, mapped_values.c cleans values.
  */
 #ifndef WEIR_TRANSFORM_MAPPED_PRIVATE_H
@@ -58,6 +58,11 @@ bool mapped_fields_known(struct debezium *d, struct event *e, int column, const 
 
 /* mapped_partition.c: of a name that is a partition's the table, and its day into e->partition; others stay. False: it is refused. */
 bool mapped_take_partition(struct debezium *d, struct event *e, struct span *inout_name);
+
+/* mapped_place.c: the row's table; false: the row is refused. */
+bool mapped_find_table(struct debezium *d, struct event *e);
+/* One of the job's datasets, from now on at least; datasets of earlier runs count too. False: it would be one too many. */
+bool mapped_dataset_is_known(struct debezium *d, struct span dataset);
 
 /* mapped_letters.c: the job's dead-letter table, where messages could name it. */
 void mapped_letters_find(struct mapping *mapping);
