@@ -19,8 +19,8 @@ def lines(first, last):
     return weir.feed([weir.event({"id": i, "n": i}, lsn=100 + i) for i in range(first, last)], weir.id_key)
 
 
-def until(home, is_so, what):
-    end = time.monotonic() + PATIENCE_S
+def until(home, is_so, what, patience_s=PATIENCE_S):
+    end = time.monotonic() + patience_s
     while not is_so():
         assert time.monotonic() < end, (what, home.run("job", "show", "shop", "--json"), home.run("journal").out.decode()[-3000:])
         time.sleep(0.05)

@@ -68,16 +68,20 @@ def test_table_and_folder_have_the_exact_bytes_and_attributes():
         assert home.sql("select count(*) from errors", "dl") == [(3,)]
 
 
+def mend(home):
+    """By hand, in the files."""
+    for path in files(home):
+        with open(path) as f:
+            text = f.read().replace('"tblx"', '"tbl"')
+        with open(path, "w") as f:
+            f.write(text)
+
+
 def test_an_entry_is_tried_again_and_at_last_put_aside():
     with weir.Home() as home:
         job(home, [{"id": "m1", "data": {"tblx": "t", "id": 1}}, {"id": "m2", "data_b64": b64(b"never")}], expect=1, deadLetterRetries=2, **BOTH)
         assert [e["retry_count"] for e in entries(home)] == [0, 0]
-        # Mended by hand, in the file.
-        for path in files(home):
-            with open(path) as f:
-                text = f.read().replace('"tblx"', '"tbl"')
-            with open(path, "w") as f:
-                f.write(text)
+        mend(home)
         age(home)
         job(home, expect=1, deadLetterRetries=2, **BOTH)
         assert [(e["message"], e["retry_count"]) for e in entries(home)] == [("never", 1)]
@@ -137,11 +141,7 @@ def test_a_nul_in_a_message_makes_no_other_entry_of_it():
     """It is JSON's, and comes back as the letter that it was: mended, or given up after as many tries as others."""
     with weir.Home() as home:
         job(home, [{"id": "m1", "data": {"tblx": "t", "s": "a\0b"}}, {"id": "m2", "data": {"nowhere": "\0"}}], expect=1, deadLetterRetries=1, **BOTH)
-        for path in files(home):
-            with open(path) as f:
-                text = f.read().replace('"tblx"', '"tbl"')
-            with open(path, "w") as f:
-                f.write(text)
+        mend(home)
         age(home)
         job(home, expect=1, deadLetterRetries=1, **BOTH)
         assert rows(home, "t") == [{"tbl": "t", "s": "a\0b"}], rows(home, "t")

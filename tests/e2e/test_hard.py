@@ -1,5 +1,6 @@
 """Faults under jobs from Pub/Sub and into BigQuery: what has landed is not sent again, and what waits goes on by itself."""
 import contextlib
+import functools
 import glob
 import json
 import os
@@ -9,12 +10,14 @@ import sys
 import time
 
 import emulators
+import test_again
 import weir
+from test_again import standing
 
 sys.path.append(os.path.join(weir.ROOT, "tests", "soak"))
 import descriptors
 
-PATIENCE_S = 60
+until = functools.partial(test_again.until, patience_s=60)
 WAYS = ({"useStorageWriteApi": True, "useStorageWriteApiAtLeastOnce": True}, {"useStorageWriteApi": False, "useStorageWriteApiAtLeastOnce": False},
         {"useStorageWriteApi": True, "useStorageWriteApiAtLeastOnce": False, "storageWriteApiTriggeringFrequencySec": 1})
 
@@ -26,18 +29,6 @@ def place():
         home.env.update(bq.env)
         ps.create("changes", "changes-sub", ackDeadlineSeconds=60)
         yield ps, bq, home
-
-
-def until(home, is_so, what):
-    end = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < end, (what, home.run("job", "show", "shop", "--json"), home.run("journal").out.decode()[-2000:])
-        time.sleep(0.05)
-
-
-def standing(home):
-    r = home.run("job", "show", "shop", "--json")
-    return r.last if r.out else r.error
 
 
 def changes(first, last):

@@ -544,13 +544,18 @@ def test_a_table_that_is_created_was_not_there_before():
         both(log.text(), lambda home: rows_are(home, "id, v", [(3, 3)]))
 
 
-def test_a_create_that_is_delivered_twice_made_one_table():
+def dropped_and_made():
     log = mysql.Log()
     log.tables["t"] = [ID, ("v", "int", True)]
     log.insert("t", id=1, v=1)
     log.ddl("drop table t", "t", kind="DROP")
     log.ddl("create table t (id int primary key, v int)", "t", [ID, ("v", "int", True)], kind="CREATE")
     log.insert("t", id=2, v=2)
+    return log
+
+
+def test_a_create_that_is_delivered_twice_made_one_table():
+    log = dropped_and_made()
     log.lines = log.lines[:3] + log.lines[2:]
     with weir.Home() as home:
         replicate(home, log.text())
@@ -564,12 +569,7 @@ def operations(home, table="t"):
 
 def test_a_run_that_ends_anywhere_between_drop_and_create_changes_nothing():
     """A run behind every message, each of them delivered twice: what the last run knew of drop and create the next one knows."""
-    log = mysql.Log()
-    log.tables["t"] = [ID, ("v", "int", True)]
-    log.insert("t", id=1, v=1)
-    log.ddl("drop table t", "t", kind="DROP")
-    log.ddl("create table t (id int primary key, v int)", "t", [ID, ("v", "int", True)], kind="CREATE")
-    log.insert("t", id=2, v=2)
+    log = dropped_and_made()
     with weir.Home() as home:
         text = ""
         for line in log.lines + log.lines[1:3]:
